@@ -1,0 +1,1 @@
+"""Augmenters: from examples to new examples, behind one protocol."""

@@ -1,0 +1,70 @@
+"""The contract that every augmenter keeps, learned or rule-based, and the record of what a call to one gave."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self, overload
+
+from recombine.example import Example
+
+Validator = Callable[[Example], str | None]
+"""Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples(Sequence[Example]):
+    """What an augmenter gave: the samples, and an account of those that it did not keep.
+
+    Attributes:
+        examples: Unique, novel examples with provenance, at most as many as were asked for.
+        requested: How many were asked for.
+        rejected: How many candidates were turned down, by reason.
+        shortfall: If there are fewer than requested, why; else empty.
+    """
+
+    examples: tuple[Example, ...]
+    requested: int
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    shortfall: str = ""
+
+    @property
+    def account(self) -> str:
+        """One or two sentences for people: what was asked for, what came, what was rejected and why."""
+        kept = f"{len(self.examples)} of {self.requested} samples"
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.rejected.items()) if count)
+        turned_down = f"; rejected: {reasons}" if reasons else ""
+        return f"{kept}{turned_down}.{' ' + self.shortfall if self.shortfall else ''}"
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Example, ...]: ...
+    def __getitem__(self, index: int | slice) -> Example | tuple[Example, ...]:
+        return self.examples[index]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+
+class Augmenter(Protocol):
+    """Learns from examples, then gives new ones.
+
+    A constructor stores its settings and does nothing else; ``fit`` returns the augmenter itself; ``sample`` never
+    changes it, so the same seed gives the same samples.
+    """
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Learns what it needs from the training examples."""
+        ...
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        """Returns n unique examples that are not among the training examples, or fewer with an account of why.
+
+        Args:
+            n: How many to return, at least 1.
+            seed: Same seed, same samples.
+            accept: Turns candidates down beyond novelty and uniqueness.
+        """
+        ...

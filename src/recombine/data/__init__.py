@@ -1,0 +1,1 @@
+"""From files to examples, and from grammars and shared tasks to datasets."""

@@ -1,0 +1,1 @@
+"""From models to tokens: sampling, greedy and beam search."""

@@ -1,0 +1,41 @@
+"""The one error type that users see: a sentence, the place it speaks of, and what to do next."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class RecombineError(Exception):
+    """A problem that the user can mend: bad input, a bad setting, a request that cannot be met.
+
+    The command line prints it as a sentence and exits with code 2; anything else that is raised is a bug of ours.
+
+    Attributes:
+        message: What is wrong, with the offending value and what was expected.
+        place: Where, as ``file`` or ``file:line`` (1-based), if there is a place.
+        hint: What to do next, if there is something to do.
+    """
+
+    def __init__(self, message: str, *, place: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, place, hint)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        then = f" {self.hint}" if self.hint else ""
+        return f"{where}{self.message}{then}"
+
+
+def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
+    """Returns the error for a name that is none of the options, with the nearest one suggested.
+
+    Args:
+        kind: What the name stands for, e.g. ``"split"``.
+        value: The name that was given.
+        options: The names there are.
+    """
+    names = sorted(options)
+    near = difflib.get_close_matches(value, names, n=1, cutoff=0.5)
+    suggestion = f"Did you mean {near[0]!r}? " if near else ""
+    return RecombineError(f"unknown {kind} {value!r}.", hint=f"{suggestion}The {kind}s are: {', '.join(names)}.")

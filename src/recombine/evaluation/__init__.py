@@ -1,0 +1,1 @@
+"""Metrics, significance tests and audits. Strings in, numbers out; no torch."""

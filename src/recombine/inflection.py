@@ -1,0 +1,103 @@
+"""Word forms with fields of their own (lemma, tags, form) and the two orders in which models see them.
+
+The generator sees lemma, tags ▷ form (reinflection); the predictor sees form ▷ lemma, tags (analysis): appendix C of
+the paper. Characters and tags share one vocabulary, so a tag travels as ``[TAG]``, longer than any character, and the
+fields can be told apart again in whatever a model generates.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+
+
+def tag_token(tag: str) -> str:
+    """Returns the token that stands for a tag: ``PST`` becomes ``[PST]``."""
+    return f"[{tag}]"
+
+
+def is_tag(token: str) -> bool:
+    """Tells tag tokens from characters, which are one code point long."""
+    return len(token) > 2 and token[0] == "[" and token[-1] == "]"
+
+
+@dataclass(frozen=True, slots=True)
+class Inflection:
+    """A word form with its analysis.
+
+    Attributes:
+        lemma: The base form, spaces and all.
+        tags: The features, in the order of the file.
+        form: The inflected form, spaces and all.
+    """
+
+    lemma: str
+    tags: Tokens
+    form: str
+
+    @property
+    def for_generation(self) -> Example:
+        """Lemma, tags ▷ form: the order in which the generator writes."""
+        return Example(x=self._analysis, y=tuple(self.form))
+
+    @property
+    def for_analysis(self) -> Example:
+        """Form ▷ lemma, tags: the order in which the predictor reads and writes."""
+        return Example(x=tuple(self.form), y=self._analysis)
+
+    @property
+    def _analysis(self) -> Tokens:
+        return (*self.lemma, *map(tag_token, self.tags))
+
+    @classmethod
+    def from_fields(cls, analysis: Tokens, form: Tokens) -> Self:
+        """Puts the record together from tokens, as a model may have written them.
+
+        Args:
+            analysis: Lemma characters, then tag tokens.
+            form: The characters of the form.
+
+        Raises:
+            RecombineError: If the tokens are not characters, then tags | characters, each part with at least one.
+        """
+        lemma, tags = split_analysis(analysis)
+        if not lemma or not tags or not form or any(map(is_tag, form)):
+            raise RecombineError(
+                f"{' '.join(analysis)!r} with {''.join(form)!r} is no word form with its analysis.",
+                hint="Expected the lemma's characters, then at least one tag; and the form's characters.",
+            )
+        if any(is_tag(token) for token in lemma):
+            raise RecombineError(f"{' '.join(analysis)!r} has a tag before the end of the lemma.")
+        return cls(lemma="".join(lemma), tags=tuple(tag[1:-1] for tag in tags), form="".join(form))
+
+
+def split_analysis(analysis: Tokens) -> tuple[Tokens, Tokens]:
+    """Splits an analysis before its final run of tag tokens: (lemma characters, tag tokens)."""
+    end = len(analysis)
+    while end and is_tag(analysis[end - 1]):
+        end -= 1
+    return analysis[:end], analysis[end:]
+
+
+def reordered(example: Example) -> Example:
+    """Returns the example with its sides swapped: generation order becomes analysis order and back.
+
+    The token sources of its provenance move with their tokens; positions within prototypes stay in the prototypes'
+    order, and positions within the example itself are renumbered.
+    """
+    swapped = replace(example, x=example.y, y=example.x)
+    provenance = example.provenance
+    if provenance is None or not provenance.sources:
+        return swapped
+    old, new = len(example.x), len(example.y)
+
+    def renumber(source: str) -> str:
+        kind, _, position = source.partition(":")
+        if kind != "own":
+            return source
+        place = int(position)
+        return f"own:{place + new if place <= old else place - old}"
+
+    moved = provenance.sources[old:] + provenance.sources[:old]
+    return swapped.with_provenance(replace(provenance, sources=tuple(map(renumber, moved))))

@@ -1,0 +1,1 @@
+"""Networks: tensors in, tensors out; no files, no settings, no printing."""
