@@ -1,0 +1,197 @@
+"""SCAN's grammar, interpreter and splits, against the published files where they are at hand."""
+
+import hashlib
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.data import scan
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "scan"
+
+# As the catalogue of Hugging Face's datasets gives them for the files of brendenlake/SCAN.
+PUBLISHED_SIZES = {
+    "jump": (14_670, 7_706),
+    "turn-left": (21_890, 1_208),
+    "around-right": (15_225, 4_476),
+    "opposite-right": (15_225, 4_476),
+    "right": (15_225, 4_476),
+    "length": (16_990, 3_920),
+    "simple": (16_728, 4_182),
+}
+PUBLISHED_BYTES = {
+    "jump": (2_579_619, 1_531_555),
+    "turn-left": (3_974_537, 173_679),
+    "around-right": (2_558_693, 1_243_177),
+    "opposite-right": (2_990_057, 871_363),
+    "right": (3_173_282, 729_823),
+    "length": (2_723_418, 1_356_970),
+}
+PUBLISHED_SHA256 = {
+    "around-right": (
+        "d5d35d174d557645fc61f289424afa0d95fde21422c59a9819e2d0fcfa9d419f",
+        "fc78a5d1077dc2c206d6c42ed89fb9022867618c3f331179bafd3ec1ca699474",
+    ),
+    "opposite-right": (
+        "b4fe224a2dd636952a90b7e5552017620ab07e0c465db0ee2dddfb0f727feeb6",
+        "e7fc129633f82decd39248517a8945385b77009f721f9f4f58df213f73a29a47",
+    ),
+    "right": (
+        "a09e125dc95c59843d087fd50852c57bc4e77997e2cd69aa04a9a934eea9089b",
+        "506bed814f8a6ec1eef9c226eb9b2055bc984925902a94d020a23a41080993bb",
+    ),
+}
+
+GRAMMAR = frozenset(scan.commands())
+WORDS = sorted({word for command in GRAMMAR for word in command})
+
+
+def published(name: str) -> list[Example]:
+    path = PUBLISHED / name
+    if not path.exists():
+        pytest.skip(f"the published SCAN file {path} is not here, so nothing was compared with it")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    sides = [line.removeprefix("IN: ").split(" OUT: ") for line in lines]
+    return [Example(tuple(x.split()), tuple(y.split())) for x, y in sides]
+
+
+def line(example: Example) -> str:
+    return f"IN: {' '.join(example.x)} OUT: {' '.join(example.y)}\n"
+
+
+def words(text: str) -> Tokens:
+    return tuple(text.split())
+
+
+def test_grammar_yields_each_command_once() -> None:
+    commands = list(scan.commands())
+    assert len(commands) == len(set(commands)) == 20_910
+    assert commands == list(scan.commands())
+
+
+@pytest.mark.parametrize(
+    ("command", "actions"),
+    [
+        ("jump", "I_JUMP"),
+        ("turn left", "I_TURN_LEFT"),
+        ("walk right twice", "I_TURN_RIGHT I_WALK I_TURN_RIGHT I_WALK"),
+        ("look opposite left", "I_TURN_LEFT I_TURN_LEFT I_LOOK"),
+        ("turn opposite right", "I_TURN_RIGHT I_TURN_RIGHT"),
+        ("turn around left", "I_TURN_LEFT I_TURN_LEFT I_TURN_LEFT I_TURN_LEFT"),
+        ("run around right", " ".join(["I_TURN_RIGHT I_RUN"] * 4)),
+        ("jump thrice and walk left", "I_JUMP I_JUMP I_JUMP I_TURN_LEFT I_WALK"),
+        ("jump thrice after walk left", "I_TURN_LEFT I_WALK I_JUMP I_JUMP I_JUMP"),
+    ],
+)
+def test_interpreter_by_hand(command: str, actions: str) -> None:
+    assert scan.interpret(words(command)) == words(actions)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "turn",
+        "left",
+        "twice",
+        "and",
+        "jump and",
+        "after walk",
+        "jump twice twice",
+        "jump twice left",
+        "jump left opposite",
+        "jump opposite",
+        "walk walk",
+        "turn twice",
+        "jump and walk and run",
+        "jump and walk after run",
+        "hop left",
+        "Jump",
+        "jump around left right",
+    ],
+)
+def test_ill_formed_commands_have_no_actions(command: str) -> None:
+    assert scan.interpret(words(command)) is None
+
+
+def test_interpreter_accepts_nothing_but_the_grammar() -> None:
+    for length in range(5):
+        for command in product(WORDS, repeat=length):
+            assert (scan.interpret(command) is not None) == (command in GRAMMAR)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=12).map(tuple))
+def test_interpreter_takes_any_words(command: Tokens) -> None:
+    actions = scan.interpret(command)
+    assert actions is None or (command in GRAMMAR and len(actions) <= 48)
+
+
+def test_interpreter_is_linear() -> None:
+    assert scan.interpret(("jump", "and") * 200_000) is None
+
+
+def test_interpreter_agrees_with_all_published_commands() -> None:
+    tasks = published("tasks.txt")
+    assert [scan.interpret(task.x) for task in tasks] == [task.y for task in tasks]
+    assert {task.x for task in tasks} == GRAMMAR
+
+
+@pytest.mark.parametrize("name", scan.SPLITS)
+def test_split_is_as_published_in_size_and_disjoint(name: str) -> None:
+    dataset = scan.split(name)
+    assert (len(dataset.train), len(dataset.test)) == PUBLISHED_SIZES[name]
+    assert not set(dataset.train) & set(dataset.test)
+    if name in PUBLISHED_BYTES:
+        sides = (dataset.train, dataset.test)
+        assert tuple(sum(len(line(example)) for example in side) for side in sides) == PUBLISHED_BYTES[name]
+
+
+@pytest.mark.parametrize(("name", "file"), [("jump", "addprim_jump"), ("around-right", "template_around_right")])
+def test_split_equals_the_published_files_as_multisets(name: str, file: str) -> None:
+    dataset = scan.split(name)
+    assert Counter(dataset.train) == Counter(published(f"tasks_train_{file}.txt"))
+    assert Counter(dataset.test) == Counter(published(f"tasks_test_{file}.txt"))
+
+
+@pytest.mark.parametrize("name", PUBLISHED_SHA256)
+def test_template_split_in_the_order_of_the_published_list_is_the_published_file(name: str) -> None:
+    place = {task: place for place, task in enumerate(published("tasks.txt"))}
+    dataset = scan.split(name)
+    for side, sha256 in zip((dataset.train, dataset.test), PUBLISHED_SHA256[name], strict=True):
+        text = "".join(map(line, sorted(side, key=place.__getitem__)))
+        assert hashlib.sha256(text.encode()).hexdigest() == sha256
+
+
+def test_copies_of_an_added_primitive() -> None:
+    jump = Example(("jump",), ("I_JUMP",))
+    counts = Counter(scan.split("jump").train)
+    assert counts.pop(jump) == 1_467
+    assert set(counts.values()) == {1}
+    assert not any("jump" in example.x for example in counts)
+
+
+def test_turn_around_right_is_on_neither_side() -> None:
+    dataset = scan.split("around-right")
+    seen = {example.x for example in (*dataset.train, *dataset.test)}
+    unseen = [command for command in scan.commands() if command not in seen]
+    assert len(unseen) == 1_209
+    assert all("turn around right" in " ".join(command) for command in unseen)
+
+
+def test_seed_orders_every_split_and_draws_the_simple_one() -> None:
+    first, again, other = scan.split("length", seed=1), scan.split("length", seed=1), scan.split("length", seed=2)
+    assert first == again != other
+    assert Counter(first.train) == Counter(other.train)
+    assert set(scan.split("simple", seed=1).test) != set(scan.split("simple", seed=2).test)
+
+
+def test_unknown_split_names_the_nearest() -> None:
+    with pytest.raises(RecombineError, match=r"unknown split 'arround-right'\. Did you mean 'around-right'\?"):
+        scan.split("arround-right")
