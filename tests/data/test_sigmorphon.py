@@ -1,0 +1,163 @@
+"""The few-shot morphology splits: the authors' ones on the published files, and languages that are too small."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from recombine.data import sigmorphon
+from recombine.data.sigmorphon import FewShot, few_shot, few_shots
+from recombine.errors import RecombineError
+from recombine.inflection import Inflection
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "sigmorphon2018"
+ORDER = list(product(sigmorphon.HINTS, sigmorphon.SPLITS))
+
+Language = tuple[list[Inflection], dict[tuple[int, int], FewShot]]
+
+
+def read(path: Path) -> Iterator[Inflection]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        lemma, form, tags = line.split("\t")
+        yield Inflection(lemma, tuple(tags.split(";")), form)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Callable[[str], Language]:
+    """All splits of a language, drawn once for all tests."""
+    languages: dict[str, Language] = {}
+
+    def draw(language: str) -> Language:
+        path = PUBLISHED / f"{language}-train-high"
+        if not path.exists():
+            pytest.skip(f"the published SIGMORPHON file {path} is not here, so no split was drawn from it")
+        if language not in languages:
+            forms = list(read(path))
+            languages[language] = forms, dict(zip(ORDER, few_shots(forms), strict=True))
+        return languages[language]
+
+    return draw
+
+
+def count_novel(test: tuple[Inflection, ...], train: tuple[Inflection, ...]) -> int:
+    seen = {form.tags for form in train}
+    return sum(form.tags not in seen for form in test)
+
+
+def synthetic(past: int, future: int, other: int, types: int = 10) -> list[Inflection]:
+    """A language with so many forms of each kind, spread over so many types."""
+    counts = {"PST": past, "FUT": future, "PRS": other}
+    return [
+        Inflection(f"lemma{place}", ("V", tag, str(place % types)), f"form{place}")
+        for tag, count in counts.items()
+        for place in range(count)
+    ]
+
+
+@pytest.mark.parametrize("language", ["spanish", "swahili", "turkish"])
+def test_every_split_has_its_sizes_and_hints_and_shares_nothing(
+    language: str, drawn: Callable[[str], Language]
+) -> None:
+    forms, splits = drawn(language)
+    for (hints, _), split in splits.items():
+        tests = (split.past, split.future, split.other)
+        assert [len(split.train), *map(len, tests)] == [1000, 100, 100, 100]
+        together = set(split.train).union(*tests)
+        assert len(together) == 1300
+        assert together <= set(forms)
+        assert [sum(tag in form.tags for form in split.train) for tag in ("PST", "FUT")] == [hints, hints]
+        assert all("PST" in form.tags for form in split.past)
+        assert all("FUT" in form.tags for form in split.future)
+        assert not any({"PST", "FUT"} & set(form.tags) for form in split.other)
+
+
+def test_published_trace_of_the_past_and_future_stream(drawn: Callable[[str], Language]) -> None:
+    _, splits = drawn("spanish")
+    tested, trained = splits[16, 0], splits[4, 0].train
+    assert (count_novel(tested.future, trained), count_novel(tested.past, trained)) == (64, 86)
+
+
+# Counted over splits 0 to 4 with 8 hints in an independent replay of the authors' program. The counts of other forms
+# depend on every draw of the unverified stream, neighbor shuffles included.
+@pytest.mark.parametrize(
+    ("language", "other", "future", "past"),
+    [
+        ("spanish", [0, 0, 0, 0, 0], (40, 58), (72, 84)),
+        ("swahili", [0, 1, 1, 0, 1], (51, 66), (87, 93)),
+        ("turkish", [4, 1, 0, 2, 3], (68, 79), (87, 94)),
+    ],
+)
+def test_novel_tags_are_as_many_as_in_an_independent_replay(
+    language: str,
+    other: list[int],
+    future: tuple[int, int],
+    past: tuple[int, int],
+    drawn: Callable[[str], Language],
+) -> None:
+    splits = [drawn(language)[1][8, split] for split in sigmorphon.SPLITS]
+    assert [count_novel(split.other, split.train) for split in splits] == other
+    for kind, bounds in (("future", future), ("past", past)):
+        counts = [count_novel(getattr(split, kind), split.train) for split in splits]
+        assert (min(counts), max(counts)) == bounds
+
+
+def test_one_split_is_the_same_as_among_all(drawn: Callable[[str], Language]) -> None:
+    forms, splits = drawn("turkish")
+    assert few_shot(forms, hints=4, split=2) == splits[4, 2]
+    assert few_shot(forms, hints=8, split=0) == splits[8, 0]
+
+
+def test_splits_differ() -> None:
+    forms = synthetic(200, 200, 1300)
+    first, second = few_shot(forms, hints=4, split=0), few_shot(forms, hints=4, split=1)
+    assert {*first.past} != {*second.past}
+    assert {*first.other} != {*second.other}
+
+
+def test_repeated_records_count_once() -> None:
+    forms = synthetic(200, 200, 1300)
+    assert few_shot([*forms, *forms], hints=4, split=1) == few_shot(forms, hints=4, split=1)
+
+
+def test_at_most_twenty_forms_of_a_type_are_drawn() -> None:
+    many = [Inflection(f"x{place}", ("V", "PST", "MANY"), f"y{place}") for place in range(500)]
+    split = few_shot([*many, *synthetic(200, 200, 1300)], hints=4, split=0)
+    drawn = [form for form in (*split.train, *split.past) if "PST" in form.tags]
+    assert 1 <= sum("MANY" in form.tags for form in drawn) <= 20
+
+
+@pytest.mark.parametrize(
+    ("forms", "message"),
+    [
+        (synthetic(103, 200, 1300), r"too few PST forms: 103 usable of 103.*4 hints and 100 tests need 104"),
+        (synthetic(200, 103, 1300), r"too few FUT forms: 103 usable"),
+        (synthetic(200, 400, 1300, types=5), r"too few PST forms: 100 usable of 200, at most 20 for each tag"),
+        (synthetic(200, 200, 1199), r"neither PST nor FUT: 1199, and 1200 are needed"),
+        (synthetic(200, 0, 1300), r"too few FUT forms: 0 usable of 0"),
+        ([], r"too few PST forms: 0 usable of 0"),
+    ],
+)
+def test_a_language_with_too_few_forms_is_told_the_counts(forms: list[Inflection], message: str) -> None:
+    with pytest.raises(RecombineError, match=message):
+        few_shot(forms, hints=4, split=0)
+
+
+def test_just_enough_forms_are_enough_for_few_hints_only() -> None:
+    forms = synthetic(104, 104, 1200)
+    assert len(few_shot(forms, hints=4, split=0).past) == 100
+    with pytest.raises(RecombineError, match="8 hints and 100 tests need 108"):
+        few_shot(forms, hints=8, split=0)
+
+
+@pytest.mark.parametrize(
+    ("hints", "split", "message"),
+    [
+        (5, 0, r"no splits with 5 hints\. Choose from 4, 8, 16\."),
+        (8, 5, r"no split 5\. Choose"),
+        (8, -1, "no split -1"),
+    ],
+)
+def test_other_hints_and_splits_name_the_choices(hints: int, split: int, message: str) -> None:
+    with pytest.raises(RecombineError, match=message):
+        few_shot([], hints=hints, split=split)
