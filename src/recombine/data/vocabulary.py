@@ -1,0 +1,47 @@
+"""Tokens and their ids: the border between strings and numbers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from recombine.example import SEPARATOR, Example, Tokens
+
+PAD, BOS, UNK, EOS, SEP = range(5)
+"""Ids that stand for no token of the data: padding, start, unknown, end, and the ▷ between x and y."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens of a training set, inputs and outputs together.
+
+    Attributes:
+        tokens: The tokens, sorted; token i has id 5 + i, after the five ids above.
+    """
+
+    tokens: Tokens
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ids = {token: SEP + 1 + i for i, token in enumerate(self.tokens)}
+        object.__setattr__(self, "_ids", ids | {SEPARATOR: SEP})
+
+    @classmethod
+    def of(cls, examples: Iterable[Example]) -> Self:
+        """Collects the tokens of examples. Test sets have no business here."""
+        return cls(tuple(sorted({token for example in examples for side in (example.x, example.y) for token in side})))
+
+    def __len__(self) -> int:
+        return SEP + 1 + len(self.tokens)
+
+    def encode(self, tokens: Tokens) -> list[int]:
+        """Returns the ids of tokens, then EOS; a token never seen becomes UNK."""
+        return [*(self._ids.get(token, UNK) for token in tokens), EOS]
+
+    def decode(self, ids: Sequence[int]) -> Tokens:
+        """Returns the tokens before the first EOS. SEP becomes the separator; other special ids are not expected."""
+        ended = ids[: ids.index(EOS)] if EOS in ids else ids
+        return tuple(SEPARATOR if i == SEP else self.tokens[i - SEP - 1] for i in ended)
+
+    def unseen(self, examples: Iterable[Example]) -> list[str]:
+        """Returns the tokens of examples that are not in the vocabulary, sorted."""
+        return sorted({token for example in examples for token in (*example.x, *example.y)} - self._ids.keys())

@@ -1,0 +1,176 @@
+"""From a network to token ids: greedy, temperature and mixed sampling, and beam search, for a population at once."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from recombine.data.vocabulary import BOS, EOS, PAD, SEP
+from recombine.models import copying
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Context, Recombiner, State
+
+Strategy = Literal["greedy", "temperature", "mixed", "beam"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How tokens are chosen.
+
+    Attributes:
+        strategy: ``greedy``; ``temperature``: every token is drawn; ``mixed``: tokens of x are drawn, those of y are
+            the most probable (appendix B); ``beam``: the most probable of `width` hypotheses.
+        temperature: Probabilities are raised to 1/T before drawing.
+        width: Hypotheses of a beam.
+    """
+
+    strategy: Strategy = "greedy"
+    temperature: float = 1.0
+    width: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Sequences of a population.
+
+    Attributes:
+        tokens: Token ids (R, B, T), each up to EOS, then PAD; a sequence without EOS did not end in time.
+        entries: The entry that most probably produced each token (R, B, T): ids below the vocabulary's size are
+            written, then come the O own tokens, then the prototypes' tokens.
+        own: O at each step (T,): how many own tokens the copy entries counted.
+        log_probability: Of each sequence, at temperature 1 (R, B).
+    """
+
+    tokens: Tensor
+    entries: Tensor
+    own: list[int]
+    log_probability: Tensor
+
+
+@torch.no_grad()
+def generate(
+    model: Recombiner, prototypes: Tensor, steps: int, decoding: Decoding, noise: Noise | None = None
+) -> Generated:
+    """Generates one sequence from each tuple of prototypes.
+
+    Args:
+        model: In evaluation mode.
+        prototypes: Token ids (R, B, K, S), padded.
+        steps: The most tokens a sequence may have.
+        decoding: How tokens are chosen.
+        noise: For drawing tokens, z, and dropout that acts at test time; None: as if there were none of them.
+    """
+    if decoding.strategy == "beam":
+        return _beam(model, prototypes, steps, decoding.width, noise)
+    run = _Run.start(model, prototypes, noise)
+    batch = prototypes.shape[1]
+    tokens, entries, own = [], [], []
+    total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
+    ended = torch.zeros_like(total, dtype=torch.bool)
+    in_y = torch.zeros_like(ended)
+    for step in range(steps):
+        log_entries, sources = run.step()
+        p = copying.token_probabilities(log_entries, sources)
+        token = p.argmax(-1)
+        if decoding.strategy != "greedy":
+            assert noise is not None
+            gumbel = -torch.log(-torch.log(noise.uniform(*p.shape[1:]).clamp(1e-20, 1 - 1e-7)))
+            drawn = (p.clamp(min=1e-30).log() / decoding.temperature + gumbel).argmax(-1)
+            token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
+        token = token.masked_fill(ended, PAD)
+        total += p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
+        own.append(run.own.shape[-1])
+        entries.append(copying.best_entry(log_entries, sources, token))
+        tokens.append(token)
+        in_y |= token == SEP
+        ended |= token == EOS
+        if step % 8 == 7 and bool(ended.all()):
+            break
+        run.advance(token)
+    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total)
+
+
+class _Run:
+    """A decoder on its way: the context, the state, the tokens so far."""
+
+    def __init__(self, model: Recombiner, context: Context, z: Tensor | None, noise: Noise | None) -> None:
+        self.model, self.context, self.z, self.noise = model, context, z, noise
+        self.state: State = context.state
+        replicas, batch = context.tokens.shape[:2]
+        self.previous = context.tokens.new_full((replicas, batch), BOS)
+        self.own = context.tokens.new_empty(replicas, batch, 0)
+        self.index = 0
+
+    @classmethod
+    def start(cls, model: Recombiner, prototypes: Tensor, noise: Noise | None) -> "_Run":
+        z = None
+        if model.latent is not None:
+            assert noise is not None
+            z = model.latent.prior(prototypes.shape[1], noise)
+        return cls(model, model.remember(prototypes), z, noise)
+
+    def step(self) -> tuple[Tensor, Tensor]:
+        """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
+        self.state, scores = self.model.decode(
+            self.context, self.state, self.previous.unsqueeze(1), noise=self.noise, z=self.z, start=self.index
+        )
+        return self.model.entries(scores).squeeze(1), self.model.sources(self.context, self.own)
+
+    def advance(self, token: Tensor) -> None:
+        """Goes on with the tokens (R, B) that were chosen."""
+        self.previous = token
+        if self.model.architecture.own_attention:
+            self.own = torch.cat([self.own, token.unsqueeze(-1)], dim=-1)
+        self.index += 1
+
+    def reorder(self, parent: Tensor) -> None:
+        """Lets hypothesis i go on from hypothesis parent[r, i] (R, B)."""
+
+        def pick(x: Tensor) -> Tensor:
+            index = parent.view(*parent.shape, *[1] * (x.dim() - 2)).expand(*parent.shape, *x.shape[2:])
+            return x.gather(1, index)
+
+        self.state = State(*map(pick, self.state))
+        self.own = pick(self.own)
+
+
+def _beam(model: Recombiner, prototypes: Tensor, steps: int, width: int, noise: Noise | None) -> Generated:
+    """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
+    replicas, batch = prototypes.shape[:2]
+    run = _Run.start(model, prototypes.repeat_interleave(width, dim=1), noise)
+    total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
+    total[..., 0] = 0  # all hypotheses start alike: one of them is enough
+    ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
+    tokens = prototypes.new_empty(replicas, batch, width, 0)
+    entries = tokens.clone()
+    own = []
+    first = torch.arange(batch, device=prototypes.device).view(1, -1, 1) * width
+    for step in range(steps):
+        log_entries, sources = run.step()
+        log_p = copying.token_probabilities(log_entries, sources).clamp(min=1e-30).log()
+        vocabulary = log_p.shape[-1]
+        log_p = log_p.view(replicas, batch, width, vocabulary)
+        # A finished hypothesis goes on with padding, at no cost.
+        padding = torch.full_like(log_p, float("-inf"))
+        padding[..., PAD] = 0
+        scores = total.unsqueeze(-1) + torch.where(ended.unsqueeze(-1), padding, log_p)
+        total, best = scores.flatten(2).topk(width, dim=-1)
+        parent, token = best // vocabulary, best % vocabulary
+        flat = (first + parent).flatten(1)
+        own.append(run.own.shape[-1])
+        run.reorder(flat)
+        log_entries, sources = (_rows(x, flat) for x in (log_entries, sources))
+        entry = copying.best_entry(log_entries, sources, token.flatten(1)).view_as(token)
+        history = parent.unsqueeze(-1).expand(-1, -1, -1, tokens.shape[-1])
+        tokens = torch.cat([tokens.gather(2, history), token.unsqueeze(-1)], dim=-1)
+        entries = torch.cat([entries.gather(2, history), entry.unsqueeze(-1)], dim=-1)
+        ended = ended.gather(2, parent) | (token == EOS)
+        if step % 8 == 7 and bool(ended.all()):
+            break
+        run.advance(token.flatten(1))
+    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0])
+
+
+def _rows(x: Tensor, index: Tensor) -> Tensor:
+    return x.gather(1, index.unsqueeze(-1).expand(-1, -1, x.shape[-1]))

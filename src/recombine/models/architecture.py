@@ -1,0 +1,65 @@
+"""Everything that the paper's networks differ in, and the four of its experiments (appendices A, D and F)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """The shape of a recombination network p(d | d'1..n), or of a predictor, whose one prototype is x.
+
+    Attributes:
+        vocabulary: Number of token ids.
+        prototypes: n.
+        hidden: Size of LSTM states.
+        embedding: Size of token embeddings.
+        attention: Size of attention projections (tanh keys, queries and values); 0: linear key, nothing else projected.
+        separate_attention: Each prototype has attention parameters of its own.
+        own_attention: The decoder attends to (and may copy from) its own output.
+        copying: One softmax over vocabulary and prototype positions, a gated mixture of streams, or none.
+        shared_embedding: Encoder and decoder share one embedding table.
+        tied_output: Output scores are products of the feed vector with the (decoder's) embeddings; else a linear layer.
+        project_encoder: Project the encoder's two directions to one hidden size.
+        start_from_encoder: The decoder starts from the encoders' final states; else from zeros.
+        reach: Relative positions in attention up to this distance, as in the authors' code; 0: none, as in the paper.
+        dropout: On embeddings, and on the feed vector where it is fed back.
+        state_dropout: On the decoder's state before the feed vector is computed; when sampling, too.
+        feed_dropout: On the feed vector before the output layer.
+        write_dropout: How often, in training, a token that could be copied must be.
+        latent: Size of z; 0: no latent variable.
+        kappa: Concentration of the proposal for z.
+        epsilon: Width of the proposal's norm.
+        largest_norm: The prior's largest norm.
+    """
+
+    vocabulary: int
+    prototypes: int = 2
+    hidden: int = 512
+    embedding: int = 64
+    attention: int = 128
+    separate_attention: bool = True
+    own_attention: bool = False
+    copying: Literal["joint", "gated", "none"] = "joint"
+    shared_embedding: bool = True
+    tied_output: bool = True
+    project_encoder: bool = False
+    start_from_encoder: bool = False
+    reach: int = 0
+    dropout: float = 0.5
+    state_dropout: float = 0.7
+    feed_dropout: float = 0.0
+    write_dropout: float = 0.5
+    latent: int = 0
+    kappa: float = 25.0
+    epsilon: float = 1.0
+    largest_norm: float = 10.0
+
+    @property
+    def feed(self) -> int:
+        """Size of the feed vector: what the output layer takes."""
+        return self.embedding if self.tied_output else self.hidden
+
+    @property
+    def encoder_states(self) -> int:
+        """Size of the states that attention sees."""
+        return self.hidden if self.project_encoder else 2 * self.hidden

@@ -1,0 +1,114 @@
+"""Attention over prototypes (section 3.2, appendix A.3), in the two forms that the paper's experiments use."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from recombine.models.layers import Hoisted, Linear
+
+MASKED = -1e9
+"""A score so low that it gets no probability, yet finite, so that gradients of empty sums stay defined."""
+
+
+class Memory(NamedTuple):
+    """What a decoder attends to: projected prototypes, ready for every step. N = R·B·K."""
+
+    keys: Hoisted  # (N, A, S)
+    values: Hoisted  # (N, S, value size)
+    padding: Tensor  # (R, B, K, S), MASKED at padding and 0 elsewhere
+    query: Callable[[Tensor], Tensor]  # projects (R, B, query) to (R, B, K·A)
+
+
+class Attention(nn.Module):
+    """Attends to each of K prototypes separately.
+
+    With a projection (SCAN): key, query and value pass through tanh layers, and scores are divided by √A. Without
+    (morphology): a linear key, the decoder's state as query, encoder states as values, scores as they are.
+
+    Args:
+        replicas: R.
+        prototypes: K.
+        states: Size of the encoder's states.
+        query: Size of the query vector.
+        projection: A, or 0 for the form without projection.
+        separate: Whether each prototype has parameters of its own.
+        reach: If positive, learned embeddings of the distance between source and target position, clipped to ±reach,
+            join keys and values, as in the authors' code; the paper has none.
+    """
+
+    def __init__(
+        self, replicas: int, *, prototypes: int, states: int, query: int, projection: int, separate: bool, reach: int
+    ) -> None:
+        super().__init__()
+        self.prototypes, self.projection, self.reach = prototypes, projection, reach
+        self.sets = prototypes if separate else 1
+        self.size = projection or query
+        self.value_size = projection or states
+        self.key = Linear(replicas * self.sets, states, self.size)
+        if projection:
+            self.query = Linear(replicas, query, projection * self.sets)
+            self.value = Linear(replicas * self.sets, states, projection)
+        if reach:
+            self.near_key = Linear(replicas * self.sets, self.size, 2 * reach + 1, bias=False)
+            self.near_value = Linear(replicas * self.sets, 2 * reach + 1, self.value_size, bias=False)
+
+    def _per_prototype(self, layer: Linear, x: Tensor) -> Tensor:
+        """Applies a layer with one set of weights per prototype (or one for all) to (R, B, K, S, ·)."""
+        if self.sets == 1:
+            y: Tensor = layer(x)
+            return y
+        replicas, batch = x.shape[:2]
+        y = layer(x.transpose(1, 2).reshape(replicas * self.sets, batch, *x.shape[3:]))
+        return y.view(replicas, self.sets, batch, *y.shape[2:]).transpose(1, 2)
+
+    def remember(self, states: Tensor, real: Tensor) -> Memory:
+        """Projects encoder states (R, B, K, S, states), of which some positions are real (R, B, K, S)."""
+        keys = self._per_prototype(self.key, states)
+        values = states
+        if self.projection:
+            keys = torch.tanh(keys) / math.sqrt(self.projection)
+            values = torch.tanh(self._per_prototype(self.value, states))
+        padding = torch.zeros_like(keys[..., 0]).masked_fill(~real, MASKED)
+        return Memory(
+            keys=Hoisted(keys.flatten(0, 2).transpose(1, 2)),
+            values=Hoisted(values.flatten(0, 2)),
+            padding=padding,
+            query=self.query.hoisted() if self.projection else lambda query: query,
+        )
+
+    def forward(self, query: Tensor, memory: Memory, step: int) -> tuple[Tensor, Tensor]:
+        """Attends from one decoding step.
+
+        Args:
+            query: Query vectors (R, B, query).
+            memory: What `remember` returned.
+            step: Index of the decoding step, which relative positions need.
+
+        Returns:
+            Scores before normalisation (R, B, K, S), and the values retrieved from each prototype, side by side
+            (R, B, K · value size).
+        """
+        replicas, batch = query.shape[:2]
+        shape = memory.padding.shape
+        query = memory.query(query)
+        if self.projection:
+            query = torch.tanh(query)
+        queries = query.view(replicas, batch, -1, self.size).expand(-1, -1, self.prototypes, -1)
+        scores = memory.keys(queries.reshape(-1, 1, self.size)).view(shape) + memory.padding
+        if self.reach:
+            distances = self._distances(shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
+            near = self._per_prototype(self.near_key, queries.unsqueeze(3)).squeeze(3)
+            scores = scores + (near / math.sqrt(self.size)) @ distances.T
+        weights = torch.softmax(scores, dim=-1)
+        retrieved = memory.values(weights.view(-1, 1, shape[-1])).view(*shape[:3], -1)
+        if self.reach:
+            near = (weights @ distances).unsqueeze(3)
+            retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3)
+        return scores, retrieved.flatten(2)
+
+    def _distances(self, sources: int, step: int, like: Tensor) -> Tensor:
+        distance = (torch.arange(sources, device=like.device) - step).clamp(-self.reach, self.reach) + self.reach
+        return (distance.unsqueeze(1) == torch.arange(2 * self.reach + 1, device=like.device)).to(like.dtype)

@@ -1,0 +1,89 @@
+"""Copying (section 3.2, appendix A.3): a distribution over ways to produce the next token.
+
+Each step's distribution is over *entries*: writing one of V tokens, copying one of the tokens generated so far, or
+copying one of the prototypes' tokens. The probability of a token is the sum over the entries that produce it, and the
+entry that produced a token says where it came from.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from recombine.models.attention import MASKED
+
+
+class Scores(NamedTuple):
+    """What the decoder computes at T steps, before normalisation."""
+
+    write: Tensor  # (R, T, B, V)
+    own: Tensor  # (R, T, B, O): scores of the O tokens generated so far; O = 0 without attention to them
+    prototypes: Tensor  # (R, T, B, K, S)
+    gate: Tensor | None  # (R, T, B, streams), for the gated mixture
+
+
+def joint(scores: Scores) -> Tensor:
+    """Normalises write and copy scores together (SCAN, appendix A.3): log-probabilities (R, T, B, V + O + K·S)."""
+    everything = torch.cat([scores.write, scores.own, scores.prototypes.flatten(3)], dim=-1)
+    return torch.log_softmax(everything, dim=-1)
+
+
+def gated(scores: Scores) -> Tensor:
+    """Mixes one distribution per stream by a gate (section 3.2): log-probabilities (R, T, B, V + O + K·S)."""
+    assert scores.gate is not None
+    copies = scores.prototypes.unbind(3)
+    own = [scores.own] if scores.gate.shape[-1] > 1 + len(copies) else []
+    streams = [scores.write, *own, *copies]
+    # A stream with nothing to offer (no output yet) gets no weight.
+    empty = torch.stack([(stream > MASKED / 2).sum(-1) == 0 for stream in streams], dim=-1)
+    gate = torch.log_softmax(scores.gate.masked_fill(empty, MASKED), dim=-1)
+    parts = [torch.log_softmax(s, dim=-1) + g.unsqueeze(-1) for s, g in zip(streams, gate.unbind(-1), strict=True)]
+    return torch.cat(parts, dim=-1)
+
+
+def write_only(scores: Scores) -> Tensor:
+    """No copying: log-probabilities (R, T, B, V)."""
+    return torch.log_softmax(scores.write, dim=-1)
+
+
+def target_log_probability(
+    entries: Tensor, sources: Tensor, target: Tensor, *, may_write: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Sums, for every position, the entries that produce the target token.
+
+    Args:
+        entries: Log-probabilities (R, T, B, V + C).
+        sources: Which token each of the C copy entries produces (R, B, C).
+        target: Target tokens (R, T, B).
+        may_write: Where False, the write entry is left out (write-dropout, appendix A.3).
+
+    Returns:
+        Log-probabilities (R, T, B), and whether there is any entry at all that produces the token.
+    """
+    copies = sources.shape[-1]
+    vocabulary = entries.shape[-1] - copies
+    written = entries[..., :vocabulary].gather(-1, target.unsqueeze(-1)).squeeze(-1)
+    possible = torch.ones_like(target, dtype=torch.bool) if may_write is None else may_write
+    if may_write is not None:
+        written = written.masked_fill(~may_write, MASKED)
+    if not copies:
+        return written, possible
+    matches = sources.unsqueeze(1) == target.unsqueeze(-1)
+    copied = entries[..., vocabulary:].masked_fill(~matches, MASKED).logsumexp(-1)
+    return torch.logaddexp(written, copied), possible | matches.any(-1)
+
+
+def token_probabilities(entries: Tensor, sources: Tensor) -> Tensor:
+    """Returns the distribution over tokens (R, B, V) of one step's entries (R, B, V + C)."""
+    copies = sources.shape[-1]
+    vocabulary = entries.shape[-1] - copies
+    probabilities = entries.exp()
+    return probabilities[..., :vocabulary].scatter_add(-1, sources, probabilities[..., vocabulary:])
+
+
+def best_entry(entries: Tensor, sources: Tensor, tokens: Tensor) -> Tensor:
+    """Returns which entry (R, B) most probably produced the tokens (R, B), given one step's entries (R, B, V + C)."""
+    vocabulary = entries.shape[-1] - sources.shape[-1]
+    written = torch.arange(vocabulary, device=entries.device).expand(*sources.shape[:2], -1)
+    produces = torch.cat([written, sources], dim=-1) == tokens.unsqueeze(-1)
+    return entries.masked_fill(~produces, MASKED * 2).argmax(-1)

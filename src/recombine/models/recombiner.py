@@ -1,0 +1,271 @@
+"""The recombination network p(d | d'1..n) of section 3, and with x as its one prototype, the predictor p(y | x).
+
+Read it beside section 3.2 and appendix A: `remember` encodes the prototypes, `step` is one step of the decoder up to
+the feed vector, `entries` turns steps into distributions over ways of producing a token.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from recombine.data.vocabulary import BOS, PAD, UNK
+from recombine.models import copying
+from recombine.models.architecture import Architecture
+from recombine.models.attention import MASKED, Attention, Memory
+from recombine.models.copying import Scores
+from recombine.models.latent import Latent
+from recombine.models.layers import BiLSTM, Embedding, Hoisted, Linear, LSTMWeights, lstm_cell
+from recombine.models.noise import Noise
+
+NEVER_WRITTEN = UNK + 1
+"""Ids below this are never produced."""
+
+
+class Context(NamedTuple):
+    """The prototypes, encoded: what stays the same over decoding steps."""
+
+    memory: Memory | None
+    tokens: Tensor  # (R, B, K·S)
+    state: "State"
+
+
+class State(NamedTuple):
+    """The decoder between two steps."""
+
+    h: Tensor  # (R, B, H)
+    c: Tensor  # (R, B, H)
+    feed: Tensor  # (R, B, feed)
+    history: Tensor  # (R, B, t, H): the states that predicted the tokens so far, if the decoder attends to its output
+
+
+class Step(NamedTuple):
+    """What one decoding step computes."""
+
+    h: Tensor  # (R, B, H)
+    feed: Tensor  # (R, B, feed)
+    own: Tensor  # (R, B, t)
+    prototypes: Tensor  # (R, B, K, S)
+
+
+class Recombiner(nn.Module):
+    """R replicas of a recombination network.
+
+    Args:
+        architecture: Its shape.
+        replicas: R.
+    """
+
+    def __init__(self, architecture: Architecture, replicas: int = 1) -> None:
+        super().__init__()
+        a = self.architecture = architecture
+        self.replicas = replicas
+        hidden = a.hidden
+        self.embed = Embedding(replicas, a.vocabulary, a.embedding)
+        if a.prototypes:
+            self.embed_prototype = self.embed if a.shared_embedding else Embedding(replicas, a.vocabulary, a.embedding)
+            self.project = Linear(replicas, 2 * hidden, hidden) if a.project_encoder else None
+            self.attention = Attention(
+                replicas,
+                prototypes=a.prototypes,
+                states=a.encoder_states,
+                query=hidden + a.embedding + a.latent + a.feed if a.attention else hidden,
+                projection=a.attention,
+                separate=a.separate_attention,
+                reach=a.reach,
+            )
+        if a.prototypes or a.latent:
+            self.encoder = BiLSTM(replicas, a.embedding, hidden)
+        if a.own_attention:
+            self.own = Linear(replicas, hidden, hidden, bias=False)
+        self.decoder = LSTMWeights(replicas, 1, a.embedding + a.latent, a.feed + hidden, hidden)
+        contexts = self.attention.value_size * a.prototypes if a.prototypes else 0
+        self.to_feed = Linear(replicas, hidden * (1 + a.own_attention) + contexts, a.feed)
+        self.write = None if a.tied_output else Linear(replicas, a.feed, a.vocabulary)
+        self.gate = Linear(replicas, hidden, 1 + a.own_attention + a.prototypes) if a.copying == "gated" else None
+        self.latent = self._latent() if a.latent else None
+
+    def _latent(self) -> Latent:
+        a = self.architecture
+        inputs = a.hidden * (1 + a.prototypes)
+        return Latent(
+            self.replicas,
+            size=a.latent,
+            inputs=inputs,
+            kappa=a.kappa,
+            epsilon=a.epsilon,
+            largest=a.largest_norm,
+        )
+
+    def remember(self, prototypes: Tensor, noise: Noise | None = None) -> Context:
+        """Encodes prototypes (R, B, K, S), padded: h_proto = proj(BiLSTM(W_e d'_k)) (appendix A.1)."""
+        a = self.architecture
+        replicas, batch, count, _ = prototypes.shape
+        zeros = self.embed.weight.new_zeros(replicas, batch, a.hidden)
+        start = State(zeros, zeros, zeros.new_zeros(replicas, batch, a.feed), zeros.unsqueeze(2)[:, :, :0])
+        if not count:
+            return Context(None, prototypes.flatten(2), start)
+        states, h, c = self._encode(self.embed_prototype, prototypes.flatten(1, 2), noise)
+        if self.project is not None:
+            states = self.project(states)
+        # (R, S, B·K, ·) -> (R, B, K, S, ·)
+        states = _split(states.transpose(1, 2), batch)
+        memory = self.attention.remember(states, prototypes != PAD)
+        if a.start_from_encoder:
+            h, c = (_split(final, batch).mean(2) for final in (h, c))
+            start = start._replace(h=h, c=c)
+        return Context(memory, prototypes.flatten(2), start)
+
+    def _encode(self, embed: Embedding, sequences: Tensor, noise: Noise | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Encodes sequences (R, N, S): states (R, S, N, 2H), final h and c (R, N, H)."""
+        x = self._dropped(embed(sequences.transpose(1, 2)), self.architecture.dropout, noise)
+        lengths = (sequences != PAD).sum(-1).clamp(min=1)
+        states, h, c = self.encoder(x, lengths)
+        return states, h, c
+
+    def _dropped(self, x: Tensor, rate: float, noise: Noise | None) -> Tensor:
+        return x * noise.dropout(rate, *x.shape[1:]) if noise and rate and self.training else x
+
+    def propose(self, prototypes: Tensor, target: Tensor, noise: Noise) -> Tensor:
+        """Draws z (R, B, latent) from q(z | d, d'1..n) (appendix F)."""
+        assert self.latent is not None
+        _, final, _ = self._encode(self.embed, target, noise)
+        finals = [final]
+        if prototypes.shape[2]:
+            _, h, _ = self._encode(self.embed_prototype, prototypes.flatten(1, 2), noise)
+            finals.append(_split(h, prototypes.shape[1]).flatten(2))
+        return self.latent.propose(torch.cat(finals, dim=-1), noise)
+
+    def forward(
+        self, prototypes: Tensor, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Scores target sequences, given prototypes (teacher forcing).
+
+        Args:
+            prototypes: Token ids (R, B, K, S), padded.
+            target: Token ids (R, B, T), each ending in EOS, then padded.
+            noise: Where dropout comes from; None: nothing is dropped. In evaluation mode only `state_dropout` acts.
+            z: The latent variable (R, B, latent), if the network has one; None: drawn from the proposal.
+
+        Returns:
+            Log-probabilities of the tokens (R, T, B), 0 at padding; and which of them count: real tokens that some
+            entry could produce after write-dropout.
+        """
+        a = self.architecture
+        if self.latent is not None and z is None:
+            assert noise is not None
+            z = self.propose(prototypes, target, noise)
+        context = self.remember(prototypes, noise)
+        target = target.transpose(1, 2)  # (R, T, B)
+        previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
+        _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
+        entries = self.entries(scores)
+        own = target.transpose(1, 2) if a.own_attention else context.tokens[..., :0]
+        sources = self.sources(context, own)
+        may_write = None
+        if noise and a.write_dropout and sources.shape[-1] and self.training:
+            may_write = ~noise.dropped(a.write_dropout, *target.shape[1:])
+        log_p, possible = copying.target_log_probability(entries, sources, target, may_write=may_write)
+        counts = possible & (target != PAD)
+        return log_p.masked_fill(~counts, 0), counts
+
+    def decode(
+        self,
+        context: Context,
+        state: State,
+        previous: Tensor,
+        *,
+        noise: Noise | None = None,
+        z: Tensor | None = None,
+        start: int = 0,
+    ) -> tuple[State, Scores]:
+        """Runs the decoder over the previous tokens (R, T, B), T ≥ 1, from a state; `start` is the first step's index.
+
+        Returns:
+            The state after the last step, and the scores of all steps.
+        """
+        a = self.architecture
+        steps, batch = previous.shape[1:]
+        x = self._dropped(self.embed(previous), a.dropout, noise)  # (R, T, B, E)
+        if z is not None:
+            x = torch.cat([x, z.unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
+        gates = torch.baddbmm(self.decoder.bias[:, 0], x.flatten(1, 2), self.decoder.input[:, 0])
+        gates = gates.view(*x.shape[:3], -1)
+        recur, to_feed = Hoisted(self.decoder.state[:, 0]), self.to_feed.hoisted()
+        fed = noise.dropout(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
+        kept = noise.dropout(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
+        outputs = []
+        for t in range(steps):
+            state, step = self._step(
+                context,
+                state,
+                x[:, t],
+                gates[:, t],
+                recur,
+                to_feed,
+                feed_mask=None if fed is None else fed[:, t],
+                state_mask=None if kept is None else kept[:, t],
+                index=start + t,
+            )
+            outputs.append(step)
+        return state, self._scores(outputs, noise)
+
+    def _step(
+        self,
+        context: Context,
+        state: State,
+        x: Tensor,
+        gates: Tensor,
+        recur: Hoisted,
+        to_feed: Callable[[Tensor], Tensor],
+        *,
+        feed_mask: Tensor | None,
+        state_mask: Tensor | None,
+        index: int,
+    ) -> tuple[State, Step]:
+        a = self.architecture
+        feed = state.feed if feed_mask is None else state.feed * feed_mask
+        h, c = lstm_cell(gates, recur(torch.cat([feed, state.h], dim=-1)), state.c)
+        pre = [h if state_mask is None else h * state_mask]
+        history, own = state.history, state.history[..., 0]
+        if a.own_attention:
+            own = (history @ self.own(h).unsqueeze(-1)).squeeze(-1)  # (R, B, t)
+            pre.append((torch.softmax(own, dim=-1).unsqueeze(2) @ history).squeeze(2))
+            history = torch.cat([history, h.unsqueeze(2)], dim=2)
+        scores = h.new_zeros(*h.shape[:2], 0, 0)
+        if context.memory is not None:
+            query = torch.cat([h, x, feed], dim=-1) if a.attention else h
+            scores, retrieved = self.attention(query, context.memory, index)
+            pre.append(retrieved)
+        fed = to_feed(torch.cat(pre, dim=-1))
+        return State(h, c, fed, history), Step(h, fed, own, scores)
+
+    def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
+        feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
+        write = self.embed.scores(feed) if self.write is None else self.write(feed)
+        write = torch.cat([torch.full_like(write[..., :NEVER_WRITTEN], MASKED), write[..., NEVER_WRITTEN:]], dim=-1)
+        longest = max(step.own.shape[-1] for step in steps)
+        # Teacher forcing attends to ever longer histories; the not-yet-generated rest is masked.
+        longest = len(steps) if len(steps) > 1 and self.architecture.own_attention else longest
+        own = torch.stack(
+            [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1
+        )
+        gate = None if self.gate is None else self.gate(torch.stack([step.h for step in steps], dim=1))
+        return Scores(write, own, torch.stack([step.prototypes for step in steps], dim=1), gate)
+
+    def entries(self, scores: Scores) -> Tensor:
+        """Returns log-probabilities (R, T, B, V + C) of writing each token and of copying from each source."""
+        normalise = {"joint": copying.joint, "gated": copying.gated, "none": copying.write_only}
+        return normalise[self.architecture.copying](scores)
+
+    def sources(self, context: Context, own: Tensor) -> Tensor:
+        """Returns the tokens (R, B, C) that the copy entries produce, given the tokens generated so far (R, B, O)."""
+        if self.architecture.copying == "none":
+            return context.tokens[..., :0]
+        return torch.cat([own, context.tokens], dim=-1)
+
+
+def _split(x: Tensor, batch: int) -> Tensor:
+    """Splits the axis of all prototypes of a batch: (R, B·K, ...) to (R, B, K, ...)."""
+    return x.reshape(x.shape[0], batch, -1, *x.shape[2:])

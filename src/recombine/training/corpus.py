@@ -1,0 +1,107 @@
+"""Training data as tensors on a device: padded tables of sequences, and rows that say what is rebuilt from what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recombine.data.vocabulary import PAD, Vocabulary
+from recombine.example import Example, Tokens
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Rows (target, source 1..n) over tables of token ids, per replica or shared by all (a leading axis of 1).
+
+    Attributes:
+        sources: What is read (1 or R, N, S), padded.
+        targets: What is written (1 or R, M, T), padded.
+        rows: Indices (1 or R, m, 1 + n): into targets, then into sources.
+        target_lengths: Length of each row's target (1 or R, m), on the host.
+        source_lengths: Length of each row's longest source (1 or R, m), on the host; 0 if there is none.
+    """
+
+    sources: Tensor
+    targets: Tensor
+    rows: Tensor
+    target_lengths: np.ndarray
+    source_lengths: np.ndarray
+
+    @property
+    def longest(self) -> int:
+        """The number of steps of the longest sequence."""
+        return max(self.sources.shape[-1], self.targets.shape[-1])
+
+    @classmethod
+    def for_recombination(
+        cls, examples: Sequence[Example], rows: np.ndarray, vocabulary: Vocabulary, device: torch.device
+    ) -> Self:
+        """Every row (target, prototypes...) rebuilds one example from others."""
+        table = padded([vocabulary.encode(example.d) for example in examples])
+        return cls._of(table[None], table[None], rows[None].astype(np.int64), device)
+
+    @classmethod
+    def for_prediction(cls, data: Sequence[Sequence[Example]], vocabulary: Vocabulary, device: torch.device) -> Self:
+        """Every example's y is predicted from its x; `data` holds one training set for each replica, or one for all."""
+        sources = _stacked([[vocabulary.encode(example.x) for example in examples] for examples in data])
+        targets = _stacked([[vocabulary.encode(example.y) for example in examples] for examples in data])
+        index = np.arange(sources.shape[1])
+        return cls._of(sources, targets, np.stack([index, index], axis=1)[None], device)
+
+    @classmethod
+    def _of(cls, sources: np.ndarray, targets: np.ndarray, rows: np.ndarray, device: torch.device) -> Self:
+        def lengths(table: np.ndarray, index: np.ndarray) -> np.ndarray:
+            each = (table != PAD).sum(-1)
+            replicas = max(len(each), len(index))
+            each, index = (np.broadcast_to(a, (replicas, *a.shape[1:])) for a in (each, index))
+            return np.stack([row[i] for row, i in zip(each, index, strict=True)])
+
+        longest = lengths(sources, rows[..., 1:]).max(-1) if rows.shape[-1] > 1 else np.zeros(rows.shape[:2], int)
+        on_device = [torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in (sources, targets, rows)]
+        return cls(
+            sources=on_device[0],
+            targets=on_device[1],
+            rows=on_device[2],
+            target_lengths=lengths(targets, rows[..., 0]),
+            source_lengths=longest,
+        )
+
+    def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:
+        """Looks up a batch.
+
+        Args:
+            index: Which rows each replica gets (R, B).
+            source_steps: Sources are cut or padded tables' first so many columns.
+            target_steps: Likewise for targets.
+
+        Returns:
+            Sources (R, B, n, source_steps) and targets (R, B, target_steps).
+        """
+        replica = torch.arange(len(index), device=index.device).view(-1, 1)
+        rows = self.rows[replica % len(self.rows), index]  # (R, B, 1 + n)
+        targets = self.targets[replica % len(self.targets), rows[..., 0]]
+        sources = self.sources[replica.unsqueeze(-1) % len(self.sources), rows[..., 1:]]
+        return sources[..., :source_steps], targets[..., :target_steps]
+
+
+def padded(sequences: Sequence[Sequence[int]]) -> np.ndarray:
+    """Returns sequences as rows of a table, padded to the longest."""
+    table = np.full((len(sequences), max(map(len, sequences))), PAD, dtype=np.int64)
+    for row, sequence in zip(table, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return table
+
+
+def _stacked(tables: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
+    """Returns tables of sequences, one after the other, padded in both directions."""
+    count = max(map(len, tables))
+    flat = padded([sequence for table in tables for sequence in [*table, *[[]] * (count - len(table))]])
+    return flat.reshape(len(tables), count, -1)
+
+
+def encoded(sequences: Sequence[Tokens], vocabulary: Vocabulary, device: torch.device) -> Tensor:
+    """Returns token sequences as one padded table of ids on a device."""
+    return torch.from_numpy(padded([vocabulary.encode(tokens) for tokens in sequences])).to(device)

@@ -1,0 +1,169 @@
+"""The one loop that trains recombination networks and predictors alike, as populations of any size."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.optimizer import PopulationAdam
+from recombine.training.schedule import Schedule
+from recombine.training.step import LossPer, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """How a population is trained.
+
+    Attributes:
+        epochs: Rounds of `steps_per_epoch` steps; after each one the model is evaluated.
+        steps_per_epoch: Optimiser steps in an epoch.
+        lr: Adam's learning rate.
+        clip: Largest gradient norm; None: no clipping.
+        loss_per: What the summed loss is divided by.
+        patience: Halve a replica's learning rate when its evaluation has not improved for so many epochs; 0: never.
+        improvement: By how much an evaluation must rise to count as improved.
+        decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
+        decay: See `decay_at`.
+        keep_best: Return each replica's parameters from its best epoch; else from the last one.
+        max_time: Stop after so many seconds of training; None: no limit.
+    """
+
+    epochs: int
+    steps_per_epoch: int
+    lr: float = 1e-3
+    clip: float | None = 1.0
+    loss_per: LossPer = "sequence"
+    patience: int = 0
+    improvement: float = 1e-4
+    decay_at: int = 0
+    decay: float = 0.1
+    keep_best: bool = False
+    max_time: float | None = None
+
+
+@dataclass
+class History:
+    """What happened, epoch by epoch.
+
+    Attributes:
+        loss: Mean loss of each replica.
+        evaluation: Each replica's evaluation, higher is better; empty if there is none.
+        lr: Each replica's learning rate.
+        seconds: Training time, evaluations included.
+        stopped_early: Whether the time limit ended it.
+    """
+
+    loss: list[list[float]] = field(default_factory=list)
+    evaluation: list[list[float]] = field(default_factory=list)
+    lr: list[list[float]] = field(default_factory=list)
+    seconds: float = 0.0
+    stopped_early: bool = False
+
+
+Evaluate = Callable[[Recombiner], Tensor]
+"""Returns a number for each replica (R,), higher is better. The model is in evaluation mode."""
+Report = Callable[[int, History], None]
+"""Is told, after every epoch, how many steps are done."""
+
+
+class Trainer:
+    """Trains a population; can be stopped and resumed between epochs.
+
+    Args:
+        model: R replicas, initialised.
+        schedule: The batches.
+        settings: How.
+        noise: Where dropout comes from.
+        evaluate: Called after every epoch.
+        graphs: Use CUDA graphs on a GPU.
+    """
+
+    def __init__(
+        self,
+        model: Recombiner,
+        schedule: Schedule,
+        settings: TrainingSettings,
+        noise: Noise,
+        *,
+        evaluate: Evaluate | None = None,
+        graphs: bool = True,
+    ) -> None:
+        self.model, self.schedule, self.settings, self.noise = model, schedule, settings, noise
+        self.evaluate = evaluate
+        self.optimizer = PopulationAdam(model, model.replicas, lr=settings.lr, clip=settings.clip)
+        self.step = Step(model, schedule.corpus, self.optimizer, noise, loss_per=settings.loss_per, graphs=graphs)
+        device = schedule.corpus.rows.device
+        self.history = History()
+        self.best = torch.full((model.replicas,), float("-inf"), device=device)
+        self.waited = torch.zeros(model.replicas, device=device)
+        self.best_parameters = [p.detach().clone() for p in model.parameters()] if settings.keep_best else []
+
+    def run(self, report: Report | None = None) -> History:
+        """Trains to the end, going on from wherever it stands."""
+        done = len(self.history.loss)
+        batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
+        for epoch in range(done, self.settings.epochs):
+            began = time.perf_counter()
+            with _fast_products():
+                self._epoch(batches)
+            self._after_epoch(epoch)
+            self.history.seconds += time.perf_counter() - began
+            if report is not None:
+                report((epoch + 1) * self.settings.steps_per_epoch, self.history)
+            limit = self.settings.max_time
+            if limit is not None and self.history.seconds >= limit and epoch + 1 < self.settings.epochs:
+                self.history.stopped_early = True
+                break
+        if self.settings.keep_best:
+            with torch.no_grad():
+                for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
+                    parameter.copy_(best)
+        self.model.eval()
+        return self.history
+
+    def _epoch(self, batches: Iterator) -> None:  # type: ignore[type-arg]
+        self.model.train()
+        for batch in islice(batches, self.settings.steps_per_epoch):
+            self.step(batch)
+        loss = self.step.take_loss() / self.settings.steps_per_epoch
+        self.history.loss.append(loss.tolist())
+        self.history.lr.append(self.optimizer.lr.tolist())
+
+    def _after_epoch(self, epoch: int) -> None:
+        settings = self.settings
+        if settings.decay_at == epoch + 1:
+            self.optimizer.lr *= settings.decay
+        if self.evaluate is None:
+            return
+        self.model.eval()
+        with torch.no_grad(), _fast_products():
+            value = self.evaluate(self.model)
+        self.history.evaluation.append(value.tolist())
+        improved = value > self.best + settings.improvement
+        self.best = torch.where(improved, value, self.best)
+        self.waited = torch.where(improved, torch.zeros_like(self.waited), self.waited + 1)
+        if settings.patience:
+            tired = self.waited >= settings.patience
+            self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
+            self.waited.masked_fill_(tired, 0)
+        if settings.keep_best:
+            for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
+                rows = improved.repeat_interleave(len(best) // len(improved))
+                best[rows] = parameter.detach()[rows]
+
+
+@contextmanager
+def _fast_products() -> Iterator[None]:
+    """Lets a GPU multiply float32 matrices in TF32, which is many times faster and precise enough to train with."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -1,0 +1,112 @@
+"""Which rows each replica sees at each step: shuffled, mixed, and sorted by length so that batches waste no padding."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from recombine.training.corpus import Corpus
+
+
+class Batch(NamedTuple):
+    """One step of training."""
+
+    rows: np.ndarray  # (R, B): which rows of the corpus
+    source_steps: int
+    target_steps: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are drawn together.
+
+    Attributes:
+        rows: Indices of rows; they are gone through in shuffled order, again and again.
+        share: The probability that a draw comes from this group.
+    """
+
+    rows: np.ndarray
+    share: float = 1.0
+
+
+def mixture(originals: int, augmented: int, p_aug: float | None) -> list[Group]:
+    """Mixes rows 0 … originals-1 with the augmented ones after them (appendix D).
+
+    Args:
+        originals: Number of original rows.
+        augmented: Number of augmented rows.
+        p_aug: The probability that a training example is an augmented one; None: all rows alike (concatenation).
+    """
+    if p_aug is None or not augmented:
+        return [Group(np.arange(originals + augmented))]
+    return [
+        Group(np.arange(originals), 1 - p_aug),
+        Group(np.arange(originals, originals + augmented), p_aug),
+    ]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """An endless sequence of batches, the same for the same seeds; a replica's batches do not depend on the others.
+
+    A pool of batches is drawn at a time and sorted by length within each replica; then batches of about the same
+    length in every replica go together, in an order that all share.
+
+    Attributes:
+        corpus: The rows.
+        groups: For each replica, the groups of rows that it draws from.
+        seeds: One per replica.
+        batch: B.
+        pool: How many batches are drawn and sorted at a time.
+        rounding: Batches' steps are rounded up to a multiple of this, so that there are few different shapes.
+    """
+
+    corpus: Corpus
+    groups: Sequence[Sequence[Group]]
+    seeds: Sequence[int]
+    batch: int
+    pool: int = 64
+    rounding: int = 8
+
+    def __iter__(self) -> Iterator[Batch]:
+        order = np.random.default_rng(0)
+        streams = [self._stream(replica) for replica in range(len(self.seeds))]
+        while True:
+            drawn = np.stack([self._sorted(r, next(stream)) for r, stream in enumerate(streams)])
+            for number in order.permutation(self.pool):
+                yield self._shaped(drawn[:, number * self.batch : (number + 1) * self.batch])
+
+    def _stream(self, replica: int) -> Iterator[np.ndarray]:
+        """Yields pools of row indices for one replica."""
+        rng = np.random.default_rng([1, self.seeds[replica]])
+        groups = self.groups[replica]
+        shares = np.array([group.share for group in groups]) / sum(group.share for group in groups)
+        decks = [np.empty(0, dtype=np.int64) for _ in groups]
+        while True:
+            which = rng.choice(len(groups), size=self.pool * self.batch, p=shares)
+            pool = np.empty(len(which), dtype=np.int64)
+            for number, group in enumerate(groups):
+                here = which == number
+                while len(decks[number]) < here.sum():
+                    decks[number] = np.concatenate([decks[number], rng.permutation(group.rows)])
+                pool[here], decks[number] = np.split(decks[number], [int(here.sum())])
+            yield pool
+
+    def _lengths(self, replica: int) -> tuple[np.ndarray, np.ndarray]:
+        targets, sources = self.corpus.target_lengths, self.corpus.source_lengths
+        return targets[replica % len(targets)], sources[replica % len(sources)]
+
+    def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
+        targets, sources = self._lengths(replica)
+        return pool[np.lexsort((sources[pool], targets[pool]))]
+
+    def _shaped(self, index: np.ndarray) -> Batch:
+        targets, sources = (
+            max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))
+            for each in zip(*(self._lengths(r) for r in range(len(index))), strict=True)
+        )
+        return Batch(index, self._rounded(sources), self._rounded(targets))
+
+    def _rounded(self, steps: int) -> int:
+        return -(-steps // self.rounding) * self.rounding

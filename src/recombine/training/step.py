@@ -1,0 +1,96 @@
+"""One optimiser step of a population: plain on a CPU, captured once per shape and replayed on a GPU."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.corpus import Corpus
+from recombine.training.optimizer import PopulationAdam
+from recombine.training.schedule import Batch
+
+LossPer = Literal["sequence", "token"]
+
+
+class Step:
+    """Trains on a batch.
+
+    Args:
+        model: R replicas.
+        corpus: What the batches' rows refer to.
+        optimizer: Updates the replicas.
+        noise: Where dropout comes from.
+        loss_per: Divide the summed loss by the number of sequences (SCAN) or of tokens (morphology).
+        graphs: On a GPU, capture the whole step as a CUDA graph, one per shape.
+    """
+
+    def __init__(
+        self,
+        model: Recombiner,
+        corpus: Corpus,
+        optimizer: PopulationAdam,
+        noise: Noise,
+        *,
+        loss_per: LossPer,
+        graphs: bool = True,
+    ) -> None:
+        self.model, self.corpus, self.optimizer, self.noise = model, corpus, optimizer, noise
+        self.loss_per = loss_per
+        device = corpus.rows.device
+        self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
+        self._graphs: dict[tuple[int, int], Callable[[], None]] | None = None
+        if graphs and device.type == "cuda":
+            self._graphs = {}
+            self._pool = torch.cuda.graph_pool_handle()
+            self._rows: Tensor | None = None
+
+    def __call__(self, batch: Batch) -> None:
+        """Does one step."""
+        rows = torch.from_numpy(batch.rows)
+        if self._graphs is None:
+            self._train(rows.to(self.corpus.rows.device), batch.source_steps, batch.target_steps)
+            return
+        if self._rows is None:
+            self._rows = rows.to(self.corpus.rows.device)
+        else:
+            self._rows.copy_(rows.pin_memory(), non_blocking=True)
+        shape = (batch.source_steps, batch.target_steps)
+        if shape not in self._graphs:
+            self._graphs[shape] = self._first(shape)
+        else:
+            self._graphs[shape]()
+
+    def _train(self, rows: Tensor, source_steps: int, target_steps: int) -> None:
+        sources, target = self.corpus.batch(rows, source_steps, target_steps)
+        log_p, counts = self.model(sources, target, self.noise)
+        per = counts.sum((1, 2)) if self.loss_per == "token" else target.shape[1]
+        loss = -log_p.sum((1, 2)) / per  # (R,)
+        self.optimizer.zero_grad()
+        loss.sum().backward()
+        self.optimizer.step()
+        self.loss += loss.detach()
+
+    def _first(self, shape: tuple[int, int]) -> Callable[[], None]:
+        """Does the first step of a shape eagerly, which also warms up what a capture may not; then captures it."""
+        assert self._rows is not None
+        rows = self._rows
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self._train(rows, *shape)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        for generator in self.noise.generators:
+            graph.register_generator_state(generator)
+        with torch.cuda.graph(graph, pool=self._pool):
+            self._train(rows, *shape)
+        return graph.replay
+
+    def take_loss(self) -> Tensor:
+        """Returns the loss (R,) summed over the steps since the last call."""
+        loss = self.loss.cpu().clone()
+        self.loss.zero_()
+        return loss
