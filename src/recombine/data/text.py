@@ -1,0 +1,144 @@
+r"""Opens text and hands it out line by line, with a sentence and a place for whatever is no UTF-8 text.
+
+Only ``\n`` and ``\r\n`` end a line: other line separators of Unicode are characters like any other, and nothing is
+normalised.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from recombine.errors import RecombineError
+
+MAX_LINE = 100_000
+"""The longest line that is read or written, in characters; a longer one is no example but a file of another kind."""
+
+STANDARD = "-"
+"""Stands for standard input or standard output."""
+
+_MAX_BYTES = 4 * MAX_LINE + 8  # a code point takes at most 4 bytes; the rest holds a mark and a line end
+_BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text and where it stands.
+
+    Attributes:
+        text: The line without its end.
+        file: The file's name for people.
+        number: The line's number, from 1.
+    """
+
+    text: str
+    file: str
+    number: int
+
+    def error(self, message: str, *, hint: str | None = None) -> RecombineError:
+        """Returns the error that speaks of this line."""
+        return RecombineError(message, place=f"{self.file}:{self.number}", hint=hint)
+
+
+def shown(value: str) -> str:
+    """Returns a piece of the user's text as an error message quotes it: short, with control characters visible."""
+    return repr(value if len(value) <= 60 else value[:57] + "...")
+
+
+def read_lines(source: str | Path) -> Iterator[Line]:
+    """Yields the lines of a file as they come, without waiting for its end.
+
+    Blank lines at the end of the file are no lines.
+
+    Args:
+        source: A path, or ``-`` for standard input.
+
+    Raises:
+        RecombineError: If the file cannot be opened, is no UTF-8 text, has a blank line between others or a line of
+            more than ``MAX_LINE`` characters.
+    """
+    file = "stdin" if str(source) == STANDARD else str(source)
+    blank: Line | None = None
+    offset = 0
+    with _opened(source) as stream:
+        for number in count(1):
+            raw = stream.readline(_MAX_BYTES)
+            if not raw:
+                return
+            line = decode(raw, file=file, number=number, offset=offset)
+            offset += len(raw)
+            if not line.text.strip(" "):
+                blank = blank or line
+            elif blank:
+                raise blank.error(
+                    "the line is blank; expected an example in each line.",
+                    hint="Remove the line; blank lines may only stand at the end of the file.",
+                )
+            else:
+                yield line
+
+
+def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
+    """Returns a line from its bytes.
+
+    Args:
+        raw: The bytes, with the line's end if it has one.
+        file: The file's name for people.
+        number: The line's number, from 1; the first line may begin with a byte-order mark, which is dropped.
+        offset: How many bytes of the file come before.
+
+    Raises:
+        RecombineError: If the bytes are no line of UTF-8 text, or too many.
+    """
+    found = Line("", file, number)
+    if b"\0" in raw:
+        raise found.error(
+            f"the file is binary (a NUL byte at offset {offset + raw.index(0)}); expected text in UTF-8.",
+            hint="If it is text in UTF-16, convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW.",
+        )
+    if len(raw) >= _MAX_BYTES:
+        raise _too_long(found)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise found.error(
+            f"the byte 0x{raw[error.start]:02X} at offset {offset + error.start} is not UTF-8; expected text in UTF-8.",
+            hint="If the file is in Latin-1, convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW.",
+        ) from None
+    if number == 1:
+        text = text.removeprefix(_BYTE_ORDER_MARK)
+    text = text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+    if len(text) > MAX_LINE:
+        raise _too_long(found)
+    if "\r" in text:
+        raise found.error(
+            f"a carriage return stands inside the line, at character {text.index(chr(13)) + 1}.",
+            hint="Lines end in \\n or \\r\\n. If the file has old Macintosh line ends: tr '\\r' '\\n' < FILE > NEW.",
+        )
+    return Line(text, file, number)
+
+
+def _too_long(line: Line) -> RecombineError:
+    return line.error(
+        f"the line is longer than {MAX_LINE:,} characters, the most that an example may have.",
+        hint="Check that the file has one example in each line.",
+    )
+
+
+@contextmanager
+def _opened(source: str | Path) -> Iterator[BinaryIO]:
+    if str(source) == STANDARD:
+        yield sys.stdin.buffer
+        return
+    try:
+        with Path(source).open("rb") as stream:
+            yield stream
+    except FileNotFoundError:
+        raise RecombineError("there is no such file.", place=str(source), hint="Check the path.") from None
+    except IsADirectoryError:
+        raise RecombineError("this is a folder; expected a file.", place=str(source), hint="Name one in it.") from None
+    except OSError as error:
+        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(source)) from error
