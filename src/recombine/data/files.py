@@ -1,0 +1,192 @@
+"""Examples from files and to files, whatever the format; what is written reads back equal."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TypeVar
+
+from recombine.data import jsonl, scan_format, sigmorphon_format, tsv
+from recombine.data.output import replacing
+from recombine.data.text import STANDARD, Line, decode, read_lines, shown
+from recombine.data.tokenization import check_kind, check_side
+from recombine.errors import RecombineError, unknown
+from recombine.example import Example
+from recombine.inflection import Inflection
+
+_Item = TypeVar("_Item")
+
+FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
+"""The formats; ``"auto"`` stands for the one that ``detect`` finds."""
+
+
+def read(
+    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+) -> list[Example]:
+    """Returns all examples of a file, in its order.
+
+    Args:
+        source: A path, or ``-`` for standard input.
+        format: One of ``FORMATS``, or ``"auto"``.
+        tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
+            words and those of SIGMORPHON characters, always.
+        columns: For TSV, the columns of input, output and perhaps features, from 1.
+
+    Raises:
+        RecombineError: If the file cannot be read, does not keep to its format or holds no example.
+    """
+    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source)
+
+
+def iterate(
+    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+) -> Iterator[Example]:
+    """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
+
+    Raises:
+        RecombineError: At once for an argument that makes no sense; later for what is wrong with the file.
+    """
+    if format != "auto":
+        return _codec(format, tokens=tokens, columns=columns).parse(read_lines(source))
+    check_kind(tokens)
+    tsv.check_columns(columns)
+    return _iterate_detected(source, tokens=tokens, columns=columns)
+
+
+def write(
+    examples: Iterable[Example],
+    target: str | Path,
+    *,
+    format: str = "auto",
+    tokens: str = "words",
+    force: bool = False,
+) -> int:
+    """Writes examples to a file, whole or not at all, and returns how many.
+
+    Only JSONL keeps provenance. An example that would not read back equal (a word with a space in it, a character or
+    tag of several code points in TSV of characters) is refused, never changed.
+
+    Args:
+        examples: The examples; may be an iterator.
+        target: A path, or ``-`` for standard output.
+        format: One of ``FORMATS``; ``"auto"`` is JSONL for a name that ends in ``.jsonl`` and else TSV. SIGMORPHON
+            expects examples in the generator's order.
+        tokens: What a token is in TSV: ``"words"`` or ``"characters"``.
+        force: Whether an existing file may be replaced.
+
+    Raises:
+        RecombineError: If the target cannot be written or an example cannot be written in the format.
+    """
+    codec = _codec((_by_name(target) or "tsv") if format == "auto" else format, tokens=tokens)
+    file = "stdout" if str(target) == STANDARD else str(target)
+    count = 0
+    with replacing(target, force=force) as stream:
+        for count, example in enumerate(examples, start=1):
+            stream.write(_encode(example, codec, place=Line("", file, count)))
+    return count
+
+
+def read_inflections(source: str | Path) -> list[Inflection]:
+    """Returns all word forms of a SIGMORPHON file (lemma, form, tags), in its order.
+
+    Args:
+        source: A path, or ``-`` for standard input.
+
+    Raises:
+        RecombineError: If the file cannot be read, does not keep to the format or holds no word form.
+    """
+    return _at_least_one(sigmorphon_format.parse_inflections(read_lines(source)), source)
+
+
+def detect(source: str | Path) -> str:
+    """Returns the format of a file, by its name and its first line.
+
+    Args:
+        source: A path; of standard input the first line would be lost.
+    """
+    first = next(read_lines(source), None)
+    return _by_name(source) or _by_line(first.text if first else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """A format with its settings: lines to examples and back."""
+
+    name: str
+    parse: Callable[[Iterable[Line]], Iterator[Example]]
+    render: Callable[[Example], str]
+
+
+def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS) -> _Codec:
+    check_kind(tokens)
+    tsv.check_columns(columns)
+    if columns != tsv.COLUMNS and format != "tsv":
+        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out --columns for the format {format!r}.")
+    if tokens == "characters" and format == "scan":
+        raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out --tokens characters.")
+    match format:
+        case "tsv":
+            parse = partial(tsv.parse, tokens=tokens, columns=columns)
+            return _Codec("tsv", parse, partial(tsv.render, tokens=tokens))
+        case "jsonl":
+            return _Codec("jsonl", partial(jsonl.parse, tokens=tokens), jsonl.render)
+        case "scan":
+            return _Codec("scan", scan_format.parse, scan_format.render)
+        case "sigmorphon":
+            return _Codec("sigmorphon", sigmorphon_format.parse, sigmorphon_format.render)
+    raise unknown("format", format, (*FORMATS, "auto"))
+
+
+def _iterate_detected(source: str | Path, *, tokens: str, columns: tuple[int, ...]) -> Iterator[Example]:
+    lines = read_lines(source)
+    first = list(islice(lines, 1))
+    format = _by_name(source)
+    if format is None and columns != tsv.COLUMNS:
+        format = "tsv"  # the only format with columns to choose
+    if format is None:
+        format = _by_line(first[0].text if first else "")
+    yield from _codec(format, tokens=tokens, columns=columns).parse(chain(first, lines))
+
+
+def _by_name(source: str | Path) -> str | None:
+    return "jsonl" if Path(source).suffix == ".jsonl" else None
+
+
+def _by_line(text: str) -> str:
+    if text.startswith(f"{scan_format.START} "):
+        return "scan"
+    if text.startswith("{") and "\t" not in text:
+        return "jsonl"
+    return "sigmorphon" if sigmorphon_format.recognises(text) else "tsv"
+
+
+def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
+    """Returns the bytes of an example's line, once they have been seen to read back as the same example."""
+    check_side(example.x, "input", line=place)
+    check_side(example.y, "output", line=place)
+    try:
+        raw = codec.render(example).encode("utf-8") + b"\n"
+    except UnicodeEncodeError as error:
+        raise place.error(f"the example cannot be written in UTF-8: {error.reason}.") from None
+    except RecombineError as error:
+        raise place.error(error.message, hint=error.hint) from None
+    (back,) = codec.parse([decode(raw, file=place.file, number=place.number)])
+    for side, again in ((example.x, back.x), (example.y, back.y)):
+        if side != again:
+            raise place.error(
+                f"the tokens {shown(str(list(side)))} cannot be written as {codec.name}: "
+                f"they would read back as {shown(str(list(again)))}.",
+                hint="JSONL keeps any tokens: --format jsonl.",
+            )
+    if codec.name == "jsonl" and back.provenance != example.provenance:
+        raise place.error("the provenance of the example would read back changed.")
+    return raw
+
+
+def _at_least_one(items: Iterator[_Item], source: str | Path) -> list[_Item]:
+    found = list(items)
+    if not found:
+        place = "stdin" if str(source) == STANDARD else str(source)
+        raise RecombineError("the file is empty; expected an example.", place=place, hint="Check what should fill it.")
+    return found

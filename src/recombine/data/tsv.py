@@ -1,0 +1,64 @@
+"""Tab-separated columns: an input, an output, and perhaps features of the input."""
+
+from collections.abc import Iterable, Iterator
+
+from recombine.data.text import Line, shown
+from recombine.data.tokenization import check_side, join, split, split_tags
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import tag_token
+
+COLUMNS = (1, 2)
+"""The columns of input and output where nothing else is said; no further column may stand beside them then."""
+
+
+def check_columns(columns: tuple[int, ...]) -> None:
+    """Raises an error unless the columns are two or three different numbers from 1."""
+    if len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
+        raise RecombineError(
+            f"cannot read the columns {', '.join(map(str, columns)) or 'of an empty list'}.",
+            hint="Expected the numbers of two columns (input, output) or three (and features), different, from 1.",
+        )
+
+
+def parse(lines: Iterable[Line], *, tokens: str, columns: tuple[int, ...] = COLUMNS) -> Iterator[Example]:
+    """Yields an example for each line.
+
+    Args:
+        lines: The lines; all must have as many columns as the first, and two where ``columns`` is (1, 2).
+        tokens: ``"words"`` or ``"characters"``.
+        columns: The columns of input and output, and perhaps of features between semicolons, which join the input as
+            tag tokens; from 1.
+
+    Raises:
+        RecombineError: If a column is missing, empty or too many.
+    """
+    width = len(COLUMNS) if columns == COLUMNS else None
+    for line in lines:
+        fields = line.text.split("\t")
+        width = width or max(len(fields), *columns)
+        if len(fields) != width:
+            raise _wrong_width(line, len(fields), width)
+        x, y, *features = (fields[column - 1] for column in columns)
+        tags = tuple(map(tag_token, split_tags(features[0], line=line))) if features else ()
+        yield Example(
+            x=check_side(split(x, tokens), f"input (column {columns[0]})", line=line) + tags,
+            y=check_side(split(y, tokens), f"output (column {columns[1]})", line=line),
+        )
+
+
+def render(example: Example, *, tokens: str) -> str:
+    """Returns the line of an example: input, tab, output."""
+    return f"{join(example.x, tokens)}\t{join(example.y, tokens)}"
+
+
+def _wrong_width(line: Line, found: int, expected: int) -> RecombineError:
+    number = f"{found} column{'' if found == 1 else 's'}"
+    message = f"found {number} in {shown(line.text)}, expected {expected} separated by tabs."
+    if found < expected:
+        hint = "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by --format scan."
+        return line.error(
+            message, hint=hint if found == 1 else "Fill in the missing column, or choose others with --columns."
+        )
+    hint = "Remove the stray tab, or choose columns with --columns; lemma, form, tags are read by --format sigmorphon."
+    return line.error(message, hint=hint)

@@ -1,0 +1,317 @@
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recombine.data import files
+from recombine.data.text import MAX_LINE
+from recombine.errors import RecombineError
+from recombine.example import Example, Provenance, Tokens
+from recombine.inflection import Inflection
+
+PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data"
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r")
+words = st.text(characters.filter(lambda character: character != " "), min_size=1, max_size=6)
+
+
+def sides(token: st.SearchStrategy[str]) -> st.SearchStrategy[Tokens]:
+    return st.lists(token, min_size=1, max_size=5).map(tuple)
+
+
+def examples(token: st.SearchStrategy[str]) -> st.SearchStrategy[list[Example]]:
+    return st.lists(st.builds(Example, sides(token), sides(token)), min_size=1, max_size=4)
+
+
+@st.composite
+def sampled(draw: st.DrawFn) -> Example:
+    x, y = draw(sides(words)), draw(sides(words))
+    source = st.one_of(st.just("written"), st.from_regex(r"(own|[1-9]):[1-9][0-9]?", fullmatch=True))
+    length = len(x) + len(y)
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    provenance = st.builds(
+        Provenance,
+        method=words,
+        prototypes=st.lists(st.builds(Example, sides(words), sides(words)), max_size=2).map(tuple),
+        log_probability=st.none() | numbers,
+        sources=st.just(()) | st.lists(source, min_size=length, max_size=length).map(tuple),
+        details=st.dictionaries(words, words | numbers | st.integers(-(10**9), 10**9), max_size=2),
+    )
+    return Example(x, y, draw(st.none() | provenance))
+
+
+tag = st.text(characters.filter(lambda character: character != ";"), min_size=1, max_size=5)
+inflections = st.lists(
+    st.builds(
+        Inflection,
+        lemma=st.text(characters, min_size=1, max_size=6),
+        tags=st.lists(tag, min_size=1, max_size=3).map(tuple),
+        form=st.text(characters, min_size=1, max_size=6),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def starts_with_mark(example: Example) -> bool:
+    """A byte-order mark at the start of a file is dropped by readers, so writers refuse one there."""
+    return example.x[0].startswith("\ufeff")
+
+
+def round_trip(tmp_path: Path, items: list[Example], **how: str) -> list[Example]:
+    target = tmp_path / "file"
+    assert files.write(items, target, force=True, **how) == len(items)
+    return files.read(target, **how)
+
+
+whatever = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+
+
+@whatever
+@given(items=examples(words).filter(lambda items: not starts_with_mark(items[0])))
+def test_tsv_of_words_round_trips(tmp_path: Path, items: list[Example]) -> None:
+    assert round_trip(tmp_path, items, format="tsv") == items
+
+
+@whatever
+@given(items=examples(characters).filter(lambda items: not starts_with_mark(items[0])))
+def test_tsv_of_characters_round_trips(tmp_path: Path, items: list[Example]) -> None:
+    assert round_trip(tmp_path, items, format="tsv", tokens="characters") == items
+
+
+@whatever
+@given(items=examples(words.filter(lambda word: word not in ("IN:", "OUT:"))))
+def test_scan_round_trips(tmp_path: Path, items: list[Example]) -> None:
+    assert round_trip(tmp_path, items, format="scan") == items
+
+
+@whatever
+@given(items=inflections.filter(lambda items: not items[0].lemma.startswith("\ufeff")))
+def test_sigmorphon_round_trips(tmp_path: Path, items: list[Inflection]) -> None:
+    generated = [item.for_generation for item in items]
+    assert round_trip(tmp_path, generated, format="sigmorphon") == generated
+    assert files.read_inflections(tmp_path / "file") == items
+
+
+@whatever
+@given(items=st.lists(sampled(), min_size=1, max_size=4))
+def test_jsonl_round_trips_with_provenance(tmp_path: Path, items: list[Example]) -> None:
+    back = round_trip(tmp_path, items, format="jsonl")
+    assert back == items
+    assert [item.provenance for item in back] == [item.provenance for item in items]
+
+
+@whatever
+@given(
+    items=examples(st.text(max_size=4)),
+    how=st.sampled_from([("tsv", "words"), ("tsv", "characters"), ("scan", "words"), ("jsonl", "words")]),
+)
+def test_any_tokens_are_written_unchanged_or_refused(
+    tmp_path: Path, items: list[Example], how: tuple[str, str]
+) -> None:
+    format, tokens = how
+    (tmp_path / "file").unlink(missing_ok=True)
+    refused = None
+    try:
+        files.write(items, tmp_path / "file", format=format, tokens=tokens)
+    except RecombineError as error:
+        refused = error
+    if refused:
+        assert refused.place.startswith(str(tmp_path / "file:"))
+        assert not list(tmp_path.iterdir())
+    else:
+        assert files.read(tmp_path / "file", format=format, tokens=tokens) == items
+
+
+HARD = (
+    "istanbul\tİSTANBUL'da\tN;LOC\n"
+    "ıi\u0307\te\u0301é \u202b\u05d0\u05d1\u202c\tV;PST\n"
+    "كتب\tيكتب لي\tV;IND\n"
+    " a \tb  b\tX;{A/B}\n"
+)
+
+
+def test_sigmorphon_files_come_back_byte_for_byte(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.tsv", tmp_path / "out.tsv"
+    source.write_bytes(HARD.encode())
+    files.write(files.iterate(source), target, format="sigmorphon")
+    assert target.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("language", ["spanish", "swahili", "turkish"])
+def test_published_sigmorphon_files_come_back_byte_for_byte(tmp_path: Path, language: str) -> None:
+    source = PUBLISHED / "sigmorphon2018" / f"{language}-train-high"
+    if not source.exists():
+        pytest.skip(f"the published SIGMORPHON data is not at {source}")
+    files.write(files.read(source), tmp_path / "out", format="sigmorphon")
+    assert (tmp_path / "out").read_bytes() == source.read_bytes()
+
+
+def test_published_scan_files_come_back_byte_for_byte(tmp_path: Path) -> None:
+    source = PUBLISHED / "scan" / "tasks_test_addprim_jump.txt"
+    if not source.exists():
+        pytest.skip(f"the published SCAN data is not at {source}")
+    files.write(files.read(source), tmp_path / "out", format="scan")
+    assert (tmp_path / "out").read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(
+    ("name", "line", "format", "expected"),
+    [
+        ("f.tsv", b"a b\tc", "tsv", Example(("a", "b"), ("c",))),
+        ("f.jsonl", b'{"x": ["a"], "y": ["b"]}', "jsonl", Example(("a",), ("b",))),
+        ("f.txt", b'{"x": ["a"], "y": ["b"]}', "jsonl", Example(("a",), ("b",))),
+        ("f.txt", b"IN: a OUT: b", "scan", Example(("a",), ("b",))),
+        ("f.tsv", b"go\twent\tV;PST", "sigmorphon", Example(("g", "o", "[V]", "[PST]"), tuple("went"))),
+    ],
+)
+def test_formats_are_detected_with_any_line_end(
+    tmp_path: Path, start: bytes, end: bytes, name: str, line: bytes, format: str, expected: Example
+) -> None:
+    source = tmp_path / name
+    source.write_bytes(start + line + end + line + end)
+    assert files.detect(source) == format
+    assert files.read(source) == [expected, expected]
+
+
+def test_chosen_columns_mean_tsv(tmp_path: Path) -> None:
+    source = tmp_path / "f"
+    source.write_text("go\twent\tV;PST\n")
+    assert files.read(source, columns=(2, 1)) == [Example(("went",), ("go",))]
+
+
+def test_the_name_decides_what_is_written(tmp_path: Path) -> None:
+    item = Example(("a",), ("b",), Provenance("geca"))
+    files.write([item], tmp_path / "f.jsonl")
+    files.write([item], tmp_path / "f.txt")
+    assert (tmp_path / "f.txt").read_bytes() == b"a\tb\n"
+    assert files.read(tmp_path / "f.jsonl")[0].provenance == Provenance("geca")
+
+
+def standard_input(monkeypatch: pytest.MonkeyPatch, stream: BinaryIO) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+
+
+def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    standard_input(monkeypatch, io.BytesIO("ı\tş\n".encode()))
+    assert files.write(files.iterate("-"), "-") == 1
+    assert capfdbinary.readouterr().out == "ı\tş\n".encode()
+
+
+def test_errors_in_standard_input_have_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    standard_input(monkeypatch, io.BytesIO(b"a\tb\nc\n"))
+    with pytest.raises(RecombineError) as caught:
+        files.read("-")
+    assert caught.value.place == "stdin:2"
+
+
+@pytest.mark.parametrize("format", ["auto", "tsv"])
+def test_the_first_example_does_not_wait_for_the_second(monkeypatch: pytest.MonkeyPatch, format: str) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as stream, os.fdopen(writer, "wb", buffering=0) as sender:
+        standard_input(monkeypatch, stream)
+        examples = files.iterate("-", format=format)
+        sender.write(b"a\tb\n")
+        assert next(examples) == Example(("a",), ("b",))
+        sender.write(b"c\td\n")
+        assert next(examples) == Example(("c",), ("d",))
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
+def test_an_empty_file(tmp_path: Path, content: str) -> None:
+    source = tmp_path / "f"
+    source.write_text(content, encoding="utf-8")
+    for reader in (files.read, files.read_inflections):
+        with pytest.raises(RecombineError, match="empty") as caught:
+            reader(source)
+        assert caught.value.place == str(source)
+    assert list(files.iterate(source)) == []
+
+
+@pytest.mark.parametrize(
+    ("how", "found"),
+    [
+        ({"format": "tvs"}, "Did you mean 'tsv'"),
+        ({"tokens": "word"}, "Did you mean 'words'"),
+        ({"columns": (1,)}, "columns"),
+        ({"format": "jsonl", "columns": (2, 1)}, "only TSV has columns"),
+        ({"format": "scan", "tokens": "characters"}, "are words"),
+    ],
+)
+def test_arguments_are_checked_at_once(how: dict[str, object], found: str) -> None:
+    with pytest.raises(RecombineError) as caught:
+        files.iterate("never-opened", **how)
+    assert found in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "how", "found"),
+    [
+        (Example(("turn left",), ("b",)), {}, "['turn left']"),
+        (Example(("a", "b"), ("[PST]",)), {"tokens": "characters"}, "['[PST]']"),
+        (Example(("a",), ("OUT:",)), {"format": "scan"}, "expected 'IN: "),
+        (Example(("a", "b"), ("c",)), {"format": "sigmorphon"}, "no word form with its analysis"),
+        (Example(("ab", "[V]"), ("c",)), {"format": "sigmorphon"}, "['ab', '[V]']"),
+        (Example(("a", "[V;W]"), ("c",)), {"format": "sigmorphon"}, "['a', '[V;W]']"),
+        (Example((), ("c",)), {}, "the input is empty"),
+        (Example(("a",), ()), {}, "the output is empty"),
+        (Example(("a\tb",), ("c",)), {}, r"'a\tb'"),
+        (Example(("\ud800",), ("c",)), {"format": "jsonl"}, "surrogate"),
+        (Example(("a",), ("c",), Provenance("\ud800")), {"format": "jsonl"}, "UTF-8"),
+        (Example(("a",), ("c",), Provenance("m", sources=("1:1",))), {"format": "jsonl"}, "1 sources"),
+        (Example(("a",) * MAX_LINE, ("c",)), {}, "100,000 characters"),
+    ],
+)
+def test_what_cannot_be_written_leaves_no_file(
+    tmp_path: Path, item: Example, how: dict[str, object], found: str
+) -> None:
+    good = Example((*"a", "[V]"), ("c",)) if how.get("format") == "sigmorphon" else Example(("a",), ("c",))
+    target = tmp_path / "out"
+    with pytest.raises(RecombineError) as caught:
+        files.write([good, item], target, **how)
+    assert caught.value.place == f"{target}:2"
+    assert found in caught.value.message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_mark_at_the_start_of_the_file_is_refused_and_elsewhere_kept(tmp_path: Path) -> None:
+    marked, plain = Example(("\ufeffa",), ("b",)), Example(("a",), ("b",))
+    with pytest.raises(RecombineError, match=r"out:1.*\\ufeff"):
+        files.write([marked], tmp_path / "out")
+    files.write([plain, marked], tmp_path / "out")
+    assert files.read(tmp_path / "out") == [plain, marked]
+
+
+def test_a_failing_source_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("old\told\n")
+
+    def failing() -> Iterator[Example]:
+        yield Example(("a",), ("b",))
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        files.write(failing(), target, force=True)
+    assert target.read_text() == "old\told\n"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_can_be_read_while_it_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("a\tb\nc\td\n")
+    assert files.write(files.iterate(target), target, force=True) == 2
+    assert target.read_text() == "a\tb\nc\td\n"
+
+
+def test_an_existing_file_needs_force(tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(RecombineError, match="--force"):
+        files.write([Example(("a",), ("b",))], tmp_path / "out")
