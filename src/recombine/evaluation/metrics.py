@@ -1,0 +1,139 @@
+"""Scores of predicted outputs against gold ones: exact match, micro-F1, and the NOVEL subset (section 5)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+from recombine.inflection import Inflection, is_tag, split_analysis
+
+Elements = Callable[[Tokens], Tokens]
+"""Gives the elements of an output that F1 counts."""
+
+
+def correct(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> tuple[bool, ...]:
+    """Tells for each item whether the prediction equals the gold output, token by token and in order.
+
+    Raises:
+        RecombineError: If there is no item, or not one prediction for each.
+    """
+    _check(gold, predicted)
+    return tuple(right == guess for right, guess in zip(gold, predicted, strict=True))
+
+
+def exact_match(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> float:
+    """Returns the share of items that are ``correct``."""
+    return sum(correct(gold, predicted)) / len(gold)
+
+
+def analysis_elements(output: Tokens) -> Tokens:
+    """Returns the elements of an analysis: the lemma as one string (unless it is empty), then each tag token."""
+    lemma, tags = split_analysis(output)
+    return ("".join(lemma), *tags) if lemma else tags
+
+
+def token_elements(output: Tokens) -> Tokens:
+    """Returns the elements of a plain output: its tokens."""
+    return output
+
+
+def elements_of(gold: Iterable[Tokens]) -> Elements:
+    """Chooses what to count: the parts of analyses if every gold output ends in a tag token, else tokens."""
+    return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else token_elements
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What F1 is computed of. Elements are compared by membership, wherever they stand; a repeated one counts again.
+
+    Attributes:
+        true_positives: Predicted elements that are among the gold ones.
+        false_positives: Predicted elements that are not.
+        false_negatives: Gold elements that are not among the predicted ones.
+    """
+
+    true_positives: int = 0
+    false_positives: int = 0
+    false_negatives: int = 0
+
+    @classmethod
+    def of(cls, gold: Tokens, predicted: Tokens) -> Self:
+        """Counts the elements of one item."""
+        hits = sum(element in gold for element in predicted)
+        return cls(hits, len(predicted) - hits, sum(element not in predicted for element in gold))
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.true_positives + other.true_positives,
+            self.false_positives + other.false_positives,
+            self.false_negatives + other.false_negatives,
+        )
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall, 2 tp / (2 tp + fp + fn); 1 if there is nothing to count."""
+        total = 2 * self.true_positives + self.false_positives + self.false_negatives
+        return 2 * self.true_positives / total if total else 1.0
+
+
+def item_f1(
+    gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None
+) -> tuple[float, ...]:
+    """Returns the F1 of each item, which is what the paired t-test compares.
+
+    Args:
+        gold: The gold outputs.
+        predicted: A prediction for each.
+        elements: What to count; None for what ``elements_of`` chooses.
+
+    Raises:
+        RecombineError: If there is no item, or not one prediction for each.
+    """
+    return tuple(counts.f1 for counts in _counts(gold, predicted, elements))
+
+
+def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None) -> float:
+    """Returns the F1 of the counts summed over all items; arguments and errors as for ``item_f1``."""
+    return sum(_counts(gold, predicted, elements), Counts()).f1
+
+
+def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
+    """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
+
+    Args:
+        items: Word forms, or examples in either order (the tags are those at the end of y, or else of x).
+        training: What the predictor was trained on, likewise.
+
+    Raises:
+        RecombineError: If an item has no tags.
+    """
+    seen = {_tags(item) for item in training}
+    return tuple(_tags(item) not in seen for item in items)
+
+
+def _tags(item: Inflection | Example) -> Tokens:
+    if isinstance(item, Inflection):
+        return item.tags
+    tags = split_analysis(item.y)[1] or split_analysis(item.x)[1]
+    if not tags:
+        raise RecombineError(
+            f"'{item}' has no tags to be novel.", hint="Novelty of tags is for lemma, form, tags: --format sigmorphon."
+        )
+    return tuple(tag[1:-1] for tag in tags)
+
+
+def _counts(gold: Sequence[Tokens], predicted: Sequence[Tokens], elements: Elements | None) -> list[Counts]:
+    _check(gold, predicted)
+    count = elements or elements_of(gold)
+    return [Counts.of(count(right), count(guess)) for right, guess in zip(gold, predicted, strict=True)]
+
+
+def _check(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> None:
+    if len(gold) != len(predicted):
+        raise RecombineError(
+            f"there are {len(gold)} gold outputs and {len(predicted)} predicted ones; expected one for each.",
+            hint="The two must list the same items in the same order.",
+        )
+    if not gold:
+        raise RecombineError("there is nothing to score; expected at least one item.")

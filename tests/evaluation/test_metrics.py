@@ -1,0 +1,128 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.errors import RecombineError
+from recombine.evaluation.metrics import (
+    Counts,
+    analysis_elements,
+    correct,
+    elements_of,
+    exact_match,
+    item_f1,
+    micro_f1,
+    novel,
+    token_elements,
+)
+from recombine.example import Example, Tokens
+from recombine.inflection import Inflection
+
+outputs = st.lists(st.sampled_from([*"abc", "[V]", "[PST]"]), max_size=6).map(tuple)
+pairs = st.lists(st.tuples(outputs, outputs), min_size=1, max_size=6)
+
+
+def transcribed_f1(gold: list[list[str]], predicted: list[list[str]]) -> float:
+    """The authors' measure, word for word, on lists of [lemma, tag, tag, ...]."""
+    tp = fp = fn = 0
+    for reference, prediction in zip(gold, predicted, strict=True):
+        for element in prediction:
+            if element in reference:
+                tp += 1
+            else:
+                fp += 1
+        for element in reference:
+            if element not in prediction:
+                fn += 1
+    if tp == 0:
+        return 1.0 if fp == fn == 0 else 0.0
+    precision, recall = tp / (tp + fp), tp / (tp + fn)
+    return 2 * precision * recall / (precision + recall)
+
+
+@given(pairs)
+def test_f1_equals_the_transcription(items: list[tuple[Tokens, Tokens]]) -> None:
+    gold, predicted = [right for right, _ in items], [guess for _, guess in items]
+    for elements in (analysis_elements, token_elements):
+        lists = [[list(elements(output)) for output in side] for side in (gold, predicted)]
+        assert math.isclose(micro_f1(gold, predicted, elements=elements), transcribed_f1(*lists))
+        for single, right, guess in zip(item_f1(gold, predicted, elements=elements), *lists, strict=True):
+            assert math.isclose(single, transcribed_f1([right], [guess]))
+
+
+@given(pairs)
+def test_exact_match_equals_a_count(items: list[tuple[Tokens, Tokens]]) -> None:
+    gold, predicted = [right for right, _ in items], [guess for _, guess in items]
+    assert exact_match(gold, predicted) == sum(right == guess for right, guess in items) / len(items)
+    assert correct(gold, predicted) == tuple(right == guess for right, guess in items)
+    assert exact_match(gold, gold) == micro_f1(gold, gold) == 1.0
+
+
+def analysis(lemma: str, *tags: str) -> Tokens:
+    return Inflection(lemma, tags, "x").for_analysis.y
+
+
+def test_f1_by_hand() -> None:
+    gold = [analysis("gitmek", "V", "PST"), analysis("ev", "N", "SG")]
+    predicted = [analysis("gitmak", "V", "PST"), analysis("ev", "N", "PL", "DAT")]
+    # First: 2 hits, 1 wrong lemma, 1 missed lemma. Second: 2 hits, 2 wrong tags, 1 missed tag.
+    assert micro_f1(gold, predicted) == 2 * 4 / (2 * 4 + 3 + 2)
+    assert item_f1(gold, predicted) == (4 / 6, 4 / 7)
+    assert exact_match(gold, predicted) == 0.0
+
+
+def test_order_matters_for_exact_match_only() -> None:
+    gold, swapped = [analysis("ev", "N", "SG")], [analysis("ev", "SG", "N")]
+    assert exact_match(gold, swapped) == 0.0
+    assert micro_f1(gold, swapped) == 1.0
+
+
+def test_repeated_elements_count_again() -> None:
+    assert Counts.of(("a",), ("a", "a", "b", "b")) == Counts(2, 2, 0)
+    assert Counts.of(("a", "b", "b"), ("a",)) == Counts(1, 0, 2)
+
+
+def test_elements_are_chosen_by_the_gold_outputs() -> None:
+    tagged, plain = analysis("ev", "N"), ("I_JUMP", "I_JUMP")
+    assert elements_of([tagged, tagged])(tagged) == ("ev", "[N]")
+    assert elements_of([tagged, plain])(plain) == plain
+    # A prediction without tags is one wrong lemma, not two right characters.
+    assert item_f1([tagged], [("e", "v", "i")]) == (0.0,)
+
+
+def test_a_malformed_analysis_has_the_elements_that_it_has() -> None:
+    assert analysis_elements(()) == ()
+    assert analysis_elements(("[V]",)) == ("[V]",)
+    assert analysis_elements(("a", "[V]", "b", "[N]")) == ("a[V]b", "[N]")
+
+
+def test_an_empty_prediction_scores_zero() -> None:
+    assert micro_f1([("a",)], [()]) == 0.0
+
+
+@pytest.mark.parametrize("score", [exact_match, micro_f1, item_f1, correct])
+def test_what_cannot_be_scored(score: type) -> None:
+    with pytest.raises(RecombineError, match="nothing to score"):
+        score([], [])
+    with pytest.raises(RecombineError, match="1 gold outputs and 2 predicted"):
+        score([("a",)], [("a",), ("b",)])
+
+
+def test_novel_tags_are_ordered_and_the_same_in_any_order_of_sides() -> None:
+    training = [Inflection("a", ("V", "PST"), "b"), Inflection("a", ("N",), "b")]
+    items = [
+        Inflection("c", ("V", "PST"), "d"),
+        Inflection("c", ("PST", "V"), "d"),
+        Inflection("c", ("V",), "d"),
+        Inflection("c", ("N",), "d"),
+    ]
+    expected = (False, True, True, False)
+    assert novel(items, training) == expected
+    assert novel([item.for_analysis for item in items], training) == expected
+    assert novel(items, [item.for_generation for item in training]) == expected
+
+
+def test_examples_without_tags_are_not_novel_or_known() -> None:
+    with pytest.raises(RecombineError, match="no tags"):
+        novel([Example(("jump",), ("I_JUMP",))], [])

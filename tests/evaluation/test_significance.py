@@ -1,0 +1,95 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from recombine.errors import RecombineError
+from recombine.evaluation.significance import best, compare, paired_p
+
+
+def p_by_hand(first: np.ndarray, second: np.ndarray) -> float:
+    """The two-sided tail of Student's density beyond t, integrated."""
+    differences = first - second
+    n = len(differences)
+    t = abs(differences.mean()) / (differences.std(ddof=1) / math.sqrt(n))
+    degrees = n - 1
+    norm = math.gamma((degrees + 1) / 2) / (math.sqrt(degrees * math.pi) * math.gamma(degrees / 2))
+    tail, _ = integrate.quad(lambda u: norm * (1 + u * u / degrees) ** (-(degrees + 1) / 2), t, math.inf)
+    return 2 * tail
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.integers(3, 40))
+def test_p_equals_scipy_and_the_integral(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = rng.random(n), rng.random(n)
+    p = paired_p(first.tolist(), second.tolist())
+    assert math.isclose(p, stats.ttest_rel(first, second).pvalue, rel_tol=1e-12)
+    assert math.isclose(p, p_by_hand(first, second), rel_tol=1e-5, abs_tol=1e-8)
+
+
+def test_textbook_example() -> None:
+    # Differences 1, 2, 3: mean 2, deviation 1, t = 2 sqrt(3) with 2 degrees, for which p = 1 - t / sqrt(t² + 2).
+    t = 2 * math.sqrt(3)
+    assert math.isclose(paired_p([2, 4, 6], [1, 2, 3]), 1 - t / math.sqrt(t * t + 2))
+
+
+def test_identical_systems_do_not_differ_and_do_not_warn() -> None:
+    assert paired_p([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1.0
+    assert paired_p([True, False], [True, False]) == 1.0
+
+
+def test_a_constant_difference_is_certain_and_does_not_warn() -> None:
+    assert paired_p([0.3, 0.6, 0.9], [0.2, 0.5, 0.8]) == 0.0
+    assert paired_p([0.1 + 0.2, 0.5], [0.3, 0.5]) == 1.0
+
+
+def test_bonferroni_over_all_pairs_in_the_order_given() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.random(50)
+    scores = {"c": base, "a": base + 0.05 * rng.random(50), "b": base + 0.002 * rng.standard_normal(50)}
+    found = compare({name: values.tolist() for name, values in scores.items()})
+    assert [(one.first, one.second) for one in found] == [("c", "a"), ("c", "b"), ("a", "b")]
+    for one in found:
+        p = stats.ttest_rel(scores[one.first], scores[one.second]).pvalue
+        assert math.isclose(one.p, p, rel_tol=1e-9)
+        assert math.isclose(one.corrected_p, min(1.0, 3 * p), rel_tol=1e-9)
+        assert math.isclose(one.difference, scores[one.first].mean() - scores[one.second].mean(), abs_tol=1e-12)
+        assert one.is_significant() == (3 * p < 0.05)
+    assert found[0].is_significant()
+    assert not found[1].is_significant()
+
+
+def test_the_correction_can_be_that_of_a_larger_family() -> None:
+    (one,) = compare({"a": [0.0, 1.0, 0.5, 0.2], "b": [0.3, 1.0, 0.9, 0.2]}, comparisons=4)
+    assert math.isclose(one.corrected_p, min(1.0, 4 * one.p))
+    assert one.corrected_p > one.p
+
+
+def test_bold_are_those_not_worse_than_the_best() -> None:
+    rng = np.random.default_rng(2)
+    base = rng.random(200)
+    scores = {
+        "baseline": (base - 0.2 + 0.01 * rng.random(200)).tolist(),
+        "good": base.tolist(),
+        "as good": (base + 0.001 * rng.standard_normal(200)).tolist(),
+    }
+    assert best(scores) == ("good", "as good")
+
+
+def test_nothing_is_bold_if_nothing_differs() -> None:
+    assert best({"a": [0.1, 0.5, 0.3], "b": [0.1, 0.5, 0.3]}) == ()
+    assert best({"a": [0.1, 0.5]}) == ()
+
+
+def test_what_cannot_be_compared() -> None:
+    with pytest.raises(RecombineError, match="2 and 3 scores"):
+        paired_p([1, 2], [1, 2, 3])
+    with pytest.raises(RecombineError, match="at least 2 items"):
+        compare({"a": [1.0], "b": [0.0]})
+    with pytest.raises(RecombineError, match="no systems"):
+        best({})
+    assert compare({"a": [1.0, 2.0]}) == ()
