@@ -1,0 +1,107 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.augmentation.resample import Resampler
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import Inflection, is_tag
+
+
+def example(text: str) -> Example:
+    x, y = text.split(" ▷ ")
+    return Example(tuple(x.split()), tuple(y.split()))
+
+
+TRAIN = [example(text) for text in ("a b ▷ A B", "b a ▷ B A", "a a ▷ A A", "c ▷ C")]
+
+EXAMPLES = st.lists(
+    st.builds(Example, *[st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(tuple)] * 2),
+    min_size=1,
+    max_size=8,
+)
+
+
+def by_hand(examples: list[Example], candidate: Example, epsilon: float) -> float:
+    """The equation, token by token."""
+    examples = list(dict.fromkeys(examples))
+    shares = [sum(token in e.x + e.y for e in examples) / len(examples) for token in candidate.x + candidate.y]
+    return float(min(shares) < epsilon)
+
+
+@given(EXAMPLES, EXAMPLES, st.floats(0.01, 1))
+def test_weight_is_the_equation(examples: list[Example], candidates: list[Example], epsilon: float) -> None:
+    resampler = Resampler(epsilon=epsilon).fit(examples)
+    for candidate in candidates:
+        assert resampler.weight(candidate) == by_hand(examples, candidate, epsilon)
+        assert (resampler(candidate) is None) == bool(resampler.weight(candidate))
+
+
+@given(EXAMPLES, st.integers(1, 3))
+def test_an_ngram_is_never_more_probable_than_its_parts(examples: list[Example], n: int) -> None:
+    shorter, longer = (Resampler(ngram=size).fit(examples) for size in (n, n + 1))
+    for seen in examples:
+        assert 0 < longer.rarest(seen).probability <= shorter.rarest(seen).probability
+
+
+def test_probability_is_the_share_of_examples_and_not_of_tokens() -> None:
+    rarest = Resampler().fit(TRAIN).rarest(example("b a a ▷ A"))
+    assert (rarest.ngram, rarest.count, rarest.probability) == (("b",), 2, 0.5)
+
+
+def test_repeated_examples_count_once() -> None:
+    often = Resampler(epsilon=0.3).fit(TRAIN + TRAIN[-1:] * 100)
+    assert often.rarest(TRAIN[-1]).probability == 0.25
+    assert often(TRAIN[-1]) is None
+
+
+def test_rare_is_strictly_below_epsilon() -> None:
+    assert Resampler(epsilon=0.25).fit(TRAIN)(example("c ▷ C")) == "without a rare token"
+    assert Resampler(epsilon=0.26).fit(TRAIN)(example("c ▷ C")) is None
+
+
+def test_what_was_never_seen_is_rare() -> None:
+    assert Resampler(epsilon=0.01).fit(TRAIN)(example("z ▷ A")) is None
+    pairs = Resampler(epsilon=0.01, ngram=2).fit(TRAIN)
+    assert pairs(example("a c ▷ A")) is None
+    assert pairs(example("a b ▷ A")) == "without a rare n-gram"
+
+
+def test_ngrams_do_not_cross_from_x_to_y() -> None:
+    resampler = Resampler(epsilon=0.01, ngram=2).fit([example("a ▷ b"), example("b ▷ a")])
+    assert resampler.weight(example("b ▷ a")) == 0
+    assert resampler.weight(example("b a ▷ a")) == 1
+
+
+@pytest.mark.parametrize(("side", "expected"), [("x", 1), ("y", 0), ("both", 1)])
+def test_looks_on_the_side_that_it_is_told(side: str, expected: int) -> None:
+    assert Resampler(epsilon=0.3, side=side).fit(TRAIN).weight(example("c ▷ A")) == expected
+
+
+def test_lists_what_is_rare_rarest_first() -> None:
+    assert [str(rarity) for rarity in Resampler(epsilon=0.6).fit(TRAIN).rare_] == ["C (1)", "c (1)", "B (2)", "b (2)"]
+
+
+def test_only_relevant_tokens_count() -> None:
+    forms = [Inflection("ver", ("V", "PST"), "vi")] + [Inflection(f"{c}er", ("V",), f"{c}o") for c in "bcdfghk"]
+    examples = [form.for_generation for form in forms]
+    tags = Resampler(epsilon=0.2, relevant=is_tag).fit(examples)
+    assert [rarity.ngram for rarity in tags.rare_] == [("[PST]",)]
+    assert [tags.weight(each) for each in examples] == [1] + [0] * 7
+    assert Resampler(epsilon=0.2).fit(examples).weight(examples[-1]) == 1  # for its k
+    assert tags.rarest(example("a ▷ b")) is None
+
+
+@pytest.mark.parametrize("settings", [{"epsilon": 0}, {"epsilon": -0.5}, {"epsilon": 1.5}, {"ngram": 0}, {"side": "z"}])
+def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
+    with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):
+        Resampler(**settings).fit(TRAIN)
+
+
+def test_has_to_be_fitted_to_something() -> None:
+    with pytest.raises(RecombineError, match="at least 1 example"):
+        Resampler().fit([])
+    with pytest.raises(RecombineError, match="not been fitted"):
+        Resampler()(TRAIN[0])
+    with pytest.raises(RecombineError, match="not been fitted"):
+        _ = Resampler().rare_
