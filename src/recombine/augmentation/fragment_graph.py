@@ -1,0 +1,86 @@
+"""GECA's inference: fragments that were seen in one template may stand for each other in all.
+
+Only fragments that share a template matter, never pairs of templates; and of all templates, the few that were seen
+with more than one filling.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from recombine.augmentation.fragments import Fragments, Gapping, Inventory
+
+_CACHED = 4096
+
+
+class Evidence(NamedTuple):
+    """Why some fragments may stand for others.
+
+    Attributes:
+        support: How many templates were seen with both.
+        template: The first of them.
+    """
+
+    support: int
+    template: str
+
+
+class FragmentGraph:
+    """Who may stand for whom: fragments are neighbors if some template was seen with both.
+
+    The edges are not stored but read off the templates, since a template with m fillings makes m² of them.
+
+    Attributes:
+        fillings: The templates that were seen with more than one filling, each with its fillings.
+    """
+
+    def __init__(self, sequences: Sequence[str], inventory: Inventory) -> None:
+        self.fillings = _shared_templates(sequences, inventory)
+        self._templates: dict[Fragments, list[str]] = {}
+        for template, fillings in self.fillings.items():
+            for fragments in fillings:
+                self._templates.setdefault(fragments, []).append(template)
+        self.substitutes = lru_cache(_CACHED)(self._substitutes)
+        self.evidence = lru_cache(_CACHED)(self._evidence)
+
+    def __iter__(self) -> Iterator[Fragments]:
+        return iter(self._templates)
+
+    def _substitutes(self, fragments: Fragments) -> tuple[Fragments, ...]:
+        """Returns what may stand for the fragments; among them, harmlessly, themselves."""
+        templates = self._templates[fragments]
+        if len(templates) == 1:
+            return self.fillings[templates[0]]
+        return tuple(dict.fromkeys(other for template in templates for other in self.fillings[template]))
+
+    def _evidence(self, fragments: Fragments, substitute: Fragments) -> Evidence:
+        """Returns why the substitute may stand for the fragments."""
+        shared = [template for template in self._templates[fragments] if substitute in self.fillings[template]]
+        return Evidence(support=len(shared), template=shared[0])
+
+    def overlaps(self, gapping: Gapping, substitute: Fragments) -> bool:
+        """Tells whether the substitute has a fragment in common with each filling of the template."""
+        fillings = self.fillings.get(gapping.template, (gapping.fragments,))
+        return all(not set(substitute).isdisjoint(filling) for filling in fillings)
+
+
+def _shared_templates(sequences: Sequence[str], inventory: Inventory) -> dict[str, tuple[Fragments, ...]]:
+    """Returns the templates with more than one filling.
+
+    Most templates have but one. So as not to hold them all in memory, a first pass keeps their hashes only, and a
+    second pass keeps the templates whose hash came up again.
+    """
+
+    def hashes() -> Iterator[int]:
+        return (hash(gapping.template) for sequence in sequences for gapping in inventory.gappings(sequence))
+
+    values, counts = np.unique(np.fromiter(hashes(), dtype=np.int64), return_counts=True)
+    repeated = set(values[counts > 1].tolist())
+    fillings: dict[str, list[Fragments]] = {}
+    for sequence in sequences:
+        for fragments, template in inventory.gappings(sequence):
+            if hash(template) in repeated:
+                fillings.setdefault(template, []).append(fragments)
+    return {template: tuple(found) for template, found in fillings.items() if len(found) > 1}

@@ -1,0 +1,65 @@
+"""All that GECA can propose, numbered and made on demand: there may be millions, of which a few hundred are wanted."""
+
+from array import array
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recombine.augmentation.fragment_graph import FragmentGraph
+from recombine.augmentation.fragments import Fragments, Gapping, Inventory, fill, has_gaps_on_both_sides, take_out
+
+
+class Proposal(NamedTuple):
+    """Fragments to put in the place of others in a training sequence.
+
+    Attributes:
+        base: The sequence that is changed.
+        gapping: The fragments that leave it, and the template that is left.
+        substitute: The fragments that come in.
+    """
+
+    base: str
+    gapping: Gapping
+    substitute: Fragments
+
+    @property
+    def made(self) -> str:
+        """The sequence with the substitute in it."""
+        return fill(self.gapping.template, self.substitute)
+
+
+class Proposals:
+    """Every way to take fragments out of a sequence that changes both sides, with every substitute for them.
+
+    Proposals are counted from 0. Some change nothing, as fragments are among their own substitutes.
+
+    Attributes:
+        graph: Which fragments may stand for which.
+    """
+
+    def __init__(self, sequences: Sequence[str], inventory: Inventory) -> None:
+        self.graph = FragmentGraph(sequences, inventory)
+        self._sequences = sequences
+        self._members = tuple(self.graph)
+        numbers = {fragments: number for number, fragments in enumerate(self._members)}
+        bases, leaving = array("q"), array("q")
+        for base, sequence in enumerate(sequences):
+            for fragments, template in inventory.gappings(sequence):
+                if fragments in numbers and has_gaps_on_both_sides(template):
+                    bases.append(base)
+                    leaving.append(numbers[fragments])
+        self._bases = bases
+        self._leaving = leaving
+        substitutes = np.array([len(self.graph.substitutes(member)) for member in self._members], dtype=np.int64)
+        self._ends = np.cumsum(substitutes[np.array(leaving, dtype=np.int64)])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __getitem__(self, number: int) -> Proposal:
+        place = int(np.searchsorted(self._ends, number, side="right"))
+        base = self._sequences[self._bases[place]]
+        fragments = self._members[self._leaving[place]]
+        substitute = self.graph.substitutes(fragments)[number - int(self._ends[place])]  # negative: from the end
+        return Proposal(base, Gapping(fragments, take_out(base, fragments)), substitute)

@@ -1,0 +1,118 @@
+import pytest
+
+from recombine.augmentation.geca import GECA
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import Inflection
+
+
+def example(text: str) -> Example:
+    x, y = text.split(" ▷ ")
+    return Example(tuple(x.split()), tuple(y.split()))
+
+
+TEXTBOOK = [example(text) for text in ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK")]
+
+
+def test_recombines_and_says_how() -> None:
+    [made] = GECA().fit(TEXTBOOK).sample(1)
+    assert made == example("jump twice ▷ JUMP JUMP")
+    assert made.provenance.method == "geca"
+    assert made.provenance.prototypes == (example("walk twice ▷ WALK WALK"), example("jump ▷ JUMP"))
+    assert made.provenance.details == {
+        "template": "_1 twice ▷ _2 _2",
+        "replaced": "walk | WALK",
+        "fragments": "jump | JUMP",
+        "support": 1,
+    }
+
+
+def test_support_counts_the_templates_that_were_seen_with_both() -> None:
+    more = [*TEXTBOOK, example("jump twice ▷ JUMP JUMP"), example("walk thrice ▷ WALK WALK WALK")]
+    [made] = GECA().fit(more).sample(1)
+    assert made == example("jump thrice ▷ JUMP JUMP JUMP")
+    assert made.provenance.details["support"] == 2
+
+
+def test_goes_wrong_on_a_language_that_is_not_substitutable() -> None:
+    """The paper's footnote: from well-formed aⁿ ▷ bⁿ, GECA makes pairs whose sides differ in length.
+
+    The footnote swaps a single ``a`` for ``aab``; as GECA takes out all occurrences at once, here (a, bb) and
+    (aa, bbbb) are seen in ``_1 _1 ▷ _2``, and the latter goes into ``_1 _1 _1 ▷ _2 b``.
+    """
+    balanced = [Example(("a",) * n, ("b",) * n) for n in range(1, 5)]
+    made = GECA(fragment_size=4, gaps=2).fit(balanced).sample(1000)
+    assert Example(("a",) * 6, ("b",) * 5) in made
+    assert GECA(fragment_size=1, gaps=2).fit(balanced).sample(1000).examples == ()
+
+
+def test_replaces_shared_characters_on_both_sides_of_word_forms() -> None:
+    forms = [
+        Inflection("hablar", ("V", "PST"), "hablé"),
+        Inflection("cantar", ("V", "PST"), "canté"),
+        Inflection("cantar", ("V", "FUT"), "cantaré"),
+    ]
+    made = GECA(fragment_size=4, gaps=1).fit([form.for_generation for form in forms]).sample(100)
+    words = [Inflection.from_fields(pair.x, pair.y) for pair in made]
+    assert Inflection("hablar", ("V", "FUT"), "hablaré") in words
+
+
+def test_tokens_that_look_like_gaps_or_borders_are_tokens() -> None:
+    odd = {"walk": "_1", "WALK": "\1", "jump": "\0", "JUMP": "▷", "twice": "_2"}
+    examples = [Example(tuple(map(odd.get, e.x)), tuple(map(odd.get, e.y))) for e in TEXTBOOK]
+    assert list(GECA().fit(examples).sample(1)) == [Example(("\0", "_2"), ("▷", "▷"))]
+
+
+@pytest.mark.parametrize(
+    ("known", "allowed_by"),
+    [("hop ▷ JUMP JUMP", ["input", "pair"]), ("jump twice ▷ HOP", ["pair"]), ("jump twice ▷ JUMP JUMP", [])],
+)
+def test_novelty_is_of_input_and_output_or_of_the_input_or_of_the_pair(known: str, allowed_by: list[str]) -> None:
+    for novel in ("both", "input", "pair"):
+        made = GECA(novel=novel).fit([*TEXTBOOK, example(known)]).sample(100)
+        assert (example("jump twice ▷ JUMP JUMP") in made) == (novel in allowed_by)
+
+
+def test_draws_among_all_proposals_and_not_in_their_order() -> None:
+    verbs = [f"v{i}" for i in range(30)]
+    examples = [Example((verb,), (verb.upper(),)) for verb in verbs] + [example("v0 twice ▷ V0 V0")]
+    geca = GECA().fit(examples)
+    everything = {pair.x[0] for pair in geca.sample(1000)}
+    assert everything == set(verbs[1:])
+    firsts = {geca.sample(1, seed=seed)[0].x[0] for seed in range(400)}
+    assert firsts == everything  # a given one is missed with probability (28/29)^400, below one in a million
+
+
+def test_repeated_examples_count_once() -> None:
+    assert set(GECA().fit(TEXTBOOK * 5).sample(10)) == set(GECA().fit(TEXTBOOK).sample(10))
+
+
+def test_max_length_leaves_long_pairs_unchanged() -> None:
+    assert len(GECA(max_length=5).fit(TEXTBOOK).sample(10)) == 1  # walk twice ▷ WALK WALK: 2 + 1 + 2
+    assert len(GECA(max_length=4).fit(TEXTBOOK).sample(10)) == 0
+
+
+def test_tells_why_there_are_fewer() -> None:
+    samples = GECA().fit(TEXTBOOK).sample(5)
+    assert samples.shortfall == "GECA can make only 1 novel pair from these 3 different examples."
+    turned_down = GECA().fit(TEXTBOOK).sample(5, accept=lambda _: "dull")
+    assert turned_down.rejected == {"dull": 1}
+    assert turned_down.shortfall.endswith("of which 1 were turned down.")
+    assert "gaps=2" in GECA(gaps=1).fit(TEXTBOOK).sample(5).shortfall
+
+
+@pytest.mark.parametrize(
+    ("examples", "found"), [([], "got 0"), (TEXTBOOK[:1], "got 1"), (TEXTBOOK[:1] * 3, "got 1 different among 3")]
+)
+def test_needs_two_different_examples(examples: list[Example], found: str) -> None:
+    with pytest.raises(RecombineError, match=f"at least 2 different examples.*{found}"):
+        GECA().fit(examples)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"limit": 0}, {"max_length": 2}, {"novel": "inputs"}],
+)
+def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
+    with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):
+        GECA(**settings).fit(TEXTBOOK)
