@@ -1,0 +1,54 @@
+from collections import Counter
+
+import pytest
+
+from recombine.augmentation.oversample import Oversampler
+from recombine.augmentation.resample import Resampler
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+COMMON = [Example(("a", str(n % 2)), ("A",)) for n in range(2)] + [
+    Example(("a", "0", "1"), ("A", str(n))) for n in "01"
+]
+RARE = [Example(("r", "0"), ("A", "0", "1")), Example(("s", "1", "0"), ("A", "1", "0")), Example(("t", "1"), ("A",))]
+THIRD = Resampler(epsilon=1 / 3)
+
+
+def test_repeats_the_rare_originals_equally_often() -> None:
+    samples = Oversampler(THIRD).fit(COMMON + RARE).sample(14)
+    counts = Counter(samples)
+    assert set(counts) == set(RARE)
+    assert sorted(counts.values()) == [4, 5, 5]
+
+
+def test_names_the_original() -> None:
+    for copy in Oversampler(THIRD).fit(COMMON + RARE).sample(5):
+        assert copy.provenance.method == "oversample"
+        assert copy.provenance.prototypes == (copy,)
+        assert copy.provenance.prototypes[0].provenance is None
+
+
+def test_repeated_originals_count_once() -> None:
+    counts = Counter(Oversampler(THIRD).fit(COMMON + RARE + RARE[:1] * 50).sample(30))
+    assert set(counts.values()) == {10}
+
+
+def test_does_not_touch_the_resampler_it_was_given() -> None:
+    resampler = Resampler(epsilon=1 / 3)
+    Oversampler(resampler).fit(COMMON + RARE)
+    with pytest.raises(RecombineError, match="not been fitted"):
+        resampler(RARE[0])
+
+
+def test_without_a_rare_original_there_is_nothing_to_repeat() -> None:
+    samples = Oversampler(Resampler(epsilon=0.01)).fit(COMMON).sample(5)
+    assert not samples
+    assert samples.shortfall.startswith("No original is rare at epsilon = 0.01")
+
+
+def test_accept_chooses_among_the_rare_originals() -> None:
+    fitted = Oversampler(THIRD).fit(COMMON + RARE)
+    samples = fitted.sample(6, accept=lambda each: None if "r" in each.x else "no r")
+    assert Counter(samples) == {RARE[0]: 6}
+    assert samples.rejected == {"no r": 2}
+    assert fitted.sample(6, accept=lambda _: "no").shortfall == "All 3 rare originals were turned down."
