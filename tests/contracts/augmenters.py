@@ -1,0 +1,53 @@
+"""The augmenters that keep the contract, each with settings and training examples that allow at least 30 samples.
+
+Run as a program with a case's name, it prints that case's samples: the same, whatever the interpreter's hash seed.
+"""
+
+import sys
+from dataclasses import dataclass
+from itertools import product
+
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.oversample import Oversampler
+from recombine.augmentation.protocol import Augmenter
+from recombine.augmentation.resample import Resampler
+from recombine.example import Example
+
+
+@dataclass(frozen=True)
+class Case:
+    """An augmenter and what it is tested on.
+
+    Attributes:
+        kind: The augmenter's class.
+        settings: What its constructor is given.
+        repeats: Whether it repeats originals by design, so that its samples are neither novel nor unique.
+    """
+
+    kind: type[Augmenter]
+    settings: dict[str, object]
+    repeats: bool = False
+
+    def fitted(self) -> Augmenter:
+        return self.kind(**self.settings).fit(EXAMPLES)
+
+
+def _examples() -> tuple[Example, ...]:
+    times = {"once": 1, "twice": 2, "thrice": 3}
+    clauses = [((verb, word), (verb.upper(),) * times[word]) for verb, word in product(("walk", "run", "look"), times)]
+    double = [Example((*x1, "and", *x2), y1 + y2) for (x1, y1), (x2, y2) in product(clauses, clauses)]
+    rare = [Example((verb, "once"), (verb.upper(),)) for verb in ("jump", "hop", "skip")]
+    return (*(Example(x, y) for x, y in clauses), *double, *rare)
+
+
+EXAMPLES = _examples()
+
+CASES = {
+    "geca": Case(GECA, {"fragment_size": 1, "gaps": 2}),
+    "geca, novel pairs of several tokens": Case(GECA, {"fragment_size": 2, "gaps": 2, "novel": "pair"}),
+    "oversample": Case(Oversampler, {"resampler": Resampler(epsilon=0.02)}, repeats=True),
+}
+
+if __name__ == "__main__":
+    for sample in CASES[sys.argv[1]].fitted().sample(30, seed=3):
+        print(sample, sample.provenance)

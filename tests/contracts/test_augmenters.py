@@ -1,0 +1,162 @@
+"""The contract that every augmenter keeps; a new one is held to it by an entry in ``augmenters.CASES``."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import augmenters
+import pytest
+from augmenters import CASES, EXAMPLES, Case
+
+from recombine.augmentation.protocol import Augmenter
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+
+@pytest.fixture(scope="module", params=CASES)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def case(name: str) -> Case:
+    return CASES[name]
+
+
+@pytest.fixture(scope="module")
+def fitted(case: Case) -> Augmenter:
+    return case.fitted()
+
+
+def in_full(samples: list[Example]) -> list[str]:
+    """Samples with their provenance, which plain equality leaves out."""
+    return [f"{sample} {sample.provenance}" for sample in samples]
+
+
+def test_constructor_stores_its_settings_and_nothing_else(case: Case) -> None:
+    augmenter = case.kind(**case.settings)
+    for setting, value in case.settings.items():
+        assert getattr(augmenter, setting) is value
+        assert f"{setting}={value!r}" in repr(augmenter)
+
+
+def test_fit_returns_the_augmenter(case: Case) -> None:
+    augmenter = case.kind(**case.settings)
+    assert augmenter.fit(EXAMPLES) is augmenter
+
+
+def test_fitting_again_forgets_the_first_time(case: Case, fitted: Augmenter) -> None:
+    augmenter = case.kind(**case.settings).fit(EXAMPLES[:40]).fit(EXAMPLES)
+    assert in_full(augmenter.sample(30)) == in_full(fitted.sample(30))
+
+
+def test_gives_as_many_as_were_asked_for(fitted: Augmenter) -> None:
+    for n in (1, 2, 30):
+        samples = fitted.sample(n)
+        assert len(samples) == samples.requested == n
+        assert samples.shortfall == ""
+
+
+def test_gives_fewer_only_with_an_account_of_why(fitted: Augmenter) -> None:
+    samples = fitted.sample(5, accept=lambda _: "unwanted")
+    assert len(samples) == 0
+    assert samples.shortfall
+    assert samples.rejected["unwanted"] > 0
+    assert "unwanted" in samples.account
+    assert samples.shortfall in samples.account
+
+
+def test_same_seed_same_samples_whatever_was_drawn_in_between(fitted: Augmenter) -> None:
+    first = in_full(fitted.sample(30, seed=7))
+    fitted.sample(11, seed=8)
+    fitted.sample(3, seed=7, accept=lambda _: "unwanted")
+    assert in_full(fitted.sample(30, seed=7)) == first
+
+
+def test_same_seed_same_samples_from_another_fit(case: Case, fitted: Augmenter) -> None:
+    assert in_full(case.fitted().sample(30, seed=7)) == in_full(fitted.sample(30, seed=7))
+
+
+def test_another_seed_gives_other_samples(fitted: Augmenter) -> None:
+    assert len({tuple(fitted.sample(30, seed=seed)) for seed in range(5)}) > 1
+
+
+def test_samples_are_unique(case: Case, fitted: Augmenter) -> None:
+    if not case.repeats:
+        assert len(set(fitted.sample(30))) == 30
+
+
+def test_samples_are_novel_or_else_all_of_them_are_originals(case: Case, fitted: Augmenter) -> None:
+    known = set(EXAMPLES)
+    for sample in fitted.sample(30):
+        assert (sample in known) == case.repeats
+
+
+def test_no_side_is_empty(fitted: Augmenter) -> None:
+    for sample in fitted.sample(30):
+        assert sample.x
+        assert sample.y
+
+
+def test_provenance_is_complete(fitted: Augmenter) -> None:
+    known = set(EXAMPLES)
+    for sample in fitted.sample(30):
+        provenance = sample.provenance
+        assert provenance.method
+        assert provenance.prototypes
+        for prototype in provenance.prototypes:
+            assert prototype in known
+            assert prototype.provenance is None
+        assert len(provenance.sources) in (0, len(sample.x) + len(sample.y))
+        assert all(isinstance(value, str | int | float) for value in provenance.details.values())
+
+
+def test_accept_decides_and_is_counted(fitted: Augmenter) -> None:
+    asked: list[Example] = []
+
+    def without_skip(candidate: Example) -> str | None:
+        asked.append(candidate)
+        return "skips" if "skip" in candidate.x else None
+
+    samples = fitted.sample(30, accept=without_skip)
+    assert len(samples) == 30
+    assert not any("skip" in sample.x for sample in samples)
+    assert sum(samples.rejected.values()) == sum("skip" in candidate.x for candidate in asked) > 0
+    assert len(set(asked)) == len(asked)
+
+
+def test_accept_sees_provenance(fitted: Augmenter) -> None:
+    assert len(fitted.sample(5, accept=lambda candidate: None if candidate.provenance else "of unknown origin")) == 5
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_n_has_to_be_positive(fitted: Augmenter, n: int) -> None:
+    with pytest.raises(RecombineError, match=f"cannot draw {n} samples"):
+        fitted.sample(n)
+
+
+def test_seed_must_not_be_negative(fitted: Augmenter) -> None:
+    with pytest.raises(RecombineError, match="seed -1 is negative"):
+        fitted.sample(1, seed=-1)
+
+
+def test_sampling_before_fitting_is_an_error(case: Case) -> None:
+    with pytest.raises(RecombineError, match="has not been fitted"):
+        case.kind(**case.settings).sample(1)
+
+
+def test_nothing_to_learn_from_is_an_error(case: Case) -> None:
+    with pytest.raises(RecombineError, match=r"needs at least .* got 0"):
+        case.kind(**case.settings).fit([])
+
+
+def test_same_bytes_under_any_hash_seed(name: str) -> None:
+    def printed(hash_seed: str) -> bytes:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONIOENCODING": "utf-8"}
+        program = [sys.executable, str(Path(augmenters.__file__)), name]
+        return subprocess.run(program, env=environment, check=True, capture_output=True).stdout
+
+    first = printed("1")
+    assert first.count(b"\n") == 30
+    assert printed("2") == first
