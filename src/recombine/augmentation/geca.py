@@ -23,7 +23,7 @@ class GECA:
     A template is a training pair of which every occurrence of one or more fragments, on both sides, became a gap.
     From ``walk ▷ WALK``, ``jump ▷ JUMP`` and ``walk twice ▷ WALK WALK`` GECA learns that ``jump``, ``JUMP`` may stand
     where ``walk``, ``WALK`` stood, and makes ``jump twice ▷ JUMP JUMP``. Nothing says that this is right: on aⁿbⁿ it
-    is not (section 3 of the paper, footnote).
+    is not (section 2 of the paper, footnote).
 
     The defaults suit SCAN; for word forms as characters, where x and y share their tokens, take ``fragment_size=4``
     and ``gaps=1``.
