@@ -70,7 +70,8 @@ def target_log_probability(
         return written, possible
     matches = sources.unsqueeze(1) == target.unsqueeze(-1)
     copied = entries[..., vocabulary:].masked_fill(~matches, MASKED).logsumexp(-1)
-    return torch.logaddexp(written, copied), possible | matches.any(-1)
+    # Tokens yet to be generated are masked: they match the target, but offer nothing to copy.
+    return torch.logaddexp(written, copied), possible | (copied > MASKED / 2)
 
 
 def token_probabilities(entries: Tensor, sources: Tensor) -> Tensor:
