@@ -161,7 +161,7 @@ class Recombiner(nn.Module):
         previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
         _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
         entries = self.entries(scores)
-        own = target.transpose(1, 2) if a.own_attention else context.tokens[..., :0]
+        own = target[:, :-1].transpose(1, 2) if a.own_attention else context.tokens[..., :0]
         sources = self.sources(context, own)
         may_write = None
         if noise and a.write_dropout and sources.shape[-1] and self.training:
@@ -245,9 +245,7 @@ class Recombiner(nn.Module):
         feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
         write = self.embed.scores(feed) if self.write is None else self.write(feed)
         write = torch.cat([torch.full_like(write[..., :NEVER_WRITTEN], MASKED), write[..., NEVER_WRITTEN:]], dim=-1)
-        longest = max(step.own.shape[-1] for step in steps)
-        # Teacher forcing attends to ever longer histories; the not-yet-generated rest is masked.
-        longest = len(steps) if len(steps) > 1 and self.architecture.own_attention else longest
+        longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked
         own = torch.stack(
             [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1
         )
