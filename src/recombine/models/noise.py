@@ -44,7 +44,8 @@ class Noise:
         for row, generator in zip(words, self.generators, strict=True):
             row.random_(-(2**63), None, generator=generator)
         bits = words.view(torch.uint8)[:, :each].view(-1, drawn, *shape)[:, :steps]
-        return bits < round(rate * 256)
+        limit = round(rate * 256)
+        return bits < limit if limit < 256 else torch.ones_like(bits, dtype=torch.bool)  # 256 is no byte
 
     def dropout(self, rate: float, steps: int, *shape: int) -> Tensor:
         """Returns a mask of shape (R, steps, *shape): 0 where dropped, else what keeps the mean at one."""
