@@ -1,0 +1,113 @@
+"""Puts the commands together and turns whatever ends them into a sentence and an exit code."""
+
+import sys
+from collections.abc import Callable, Sequence
+from inspect import cleandoc
+from typing import Annotated, NoReturn
+
+import typer
+
+from recombine import __version__
+from recombine.cli.audit import audit_cli
+from recombine.cli.augment import augment_cli
+from recombine.cli.data import scan_cli, sigmorphon_cli
+from recombine.cli.env import env_cli
+from recombine.cli.inspect import inspect_cli
+from recombine.cli.score import score_cli
+from recombine.errors import RecombineError
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+"""Exit codes besides 0: something failed; the user's input or usage; the interrupt key."""
+
+# Typer keeps click's errors in places that change from version to version, but exports this one.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+data = typer.Typer(help="Writes the paper's datasets: SCAN, and few-shot morphology of SIGMORPHON 2018.")
+
+
+def _add(commands: typer.Typer, name: str, function: Callable[..., None]) -> None:
+    """Adds a command whose help is its docstring, the example's lines kept apart."""
+    text = cleandoc(function.__doc__ or "")
+    commands.command(name, help=text.replace("Example:\n", "\b\nExample:\n"))(function)
+
+
+app.add_typer(data, name="data")
+_add(data, "scan", scan_cli)
+_add(data, "sigmorphon", sigmorphon_cli)
+_add(app, "inspect", inspect_cli)
+_add(app, "augment", augment_cli)
+_add(app, "audit", audit_cli)
+_add(app, "score", score_cli)
+_add(app, "env", env_cli)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"recombine {__version__}")
+        raise typer.Exit
+
+
+HELP = """Makes new training examples by recombining old ones, for sequence-to-sequence data.
+
+\b
+Example:
+  recombine data scan --split jump -o scan
+  recombine inspect scan/train.tsv --test scan/test.tsv
+  recombine augment scan/train.tsv --method geca -n 400 -o augmented.jsonl
+  recombine audit augmented.jsonl --train scan/train.tsv --gold scan
+"""
+
+
+@app.callback(invoke_without_command=True, help=HELP)
+def _recombine(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command and exits: 0 done, 1 failed, 2 usage or bad input, 130 interrupted.
+
+    Args:
+        arguments: The words after ``recombine``; None for those of the process.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    command = typer.main.get_command(app)
+    try:
+        status = command.main(arguments, prog_name="recombine", standalone_mode=False)
+    except RecombineError as error:
+        return _complain(str(error), BAD_INPUT)
+    except _UsageError as error:
+        return _complain(_usage_sentence(error), BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except OSError as error:
+        return _complain(str(error), FAILED)
+    if status == INTERRUPTED:
+        return _complain("interrupted; no file is left half written.", INTERRUPTED)
+    return status if isinstance(status, int) else 0
+
+
+def _complain(sentence: str, code: int) -> int:
+    typer.secho("Error: ", fg="red", nl=False, err=True)
+    typer.echo(sentence, err=True)
+    return code
+
+
+def _usage_sentence(error: Exception) -> str:
+    """Returns what is wrong with the words of a command, the nearest right one, and where to read more."""
+    near = getattr(error, "possibilities", None)
+    suggestion = f" Did you mean {near[0]}?" if near else ""
+    message = str(getattr(error, "message", error)) if near else error.format_message()  # type: ignore[attr-defined]
+    stop = "" if message.endswith((".", "?")) else "."
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "recombine"
+    return f"{message}{stop}{suggestion} See {path} --help."

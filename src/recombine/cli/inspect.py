@@ -1,0 +1,128 @@
+"""``recombine inspect``: a look at training examples before anything is made of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from recombine.cli.inspection import RULES, Coverage, Inspection, Overlap, inspect_examples
+from recombine.cli.options import AUTO, Columns, Format, Json, Seed, Test, Tokens, Train
+from recombine.cli.printing import percent, print_json, print_line, print_table, say_next, working
+from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
+from recombine.errors import unknown
+from recombine.example import Example
+
+Epsilon = Annotated[
+    float, typer.Option("--epsilon", metavar="P", help="A token is rare in fewer than this share of the examples.")
+]
+Neighborhood = Annotated[
+    str,
+    typer.Option(
+        "--neighborhood",
+        metavar="RULE",
+        help="one-prototype, long-short, long-long, tagged, all or none; auto: tagged for word forms, else long-short.",
+    ),
+]
+
+_SHOWN = 20
+"""How many rare tokens are printed; --json gives all."""
+
+
+def inspect_cli(
+    train: Train,
+    *,
+    test: Test = None,
+    epsilon: Epsilon = 0.02,
+    neighborhood: Neighborhood = AUTO,
+    seed: Seed = 0,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = Reading.columns,
+    json: Json = False,
+) -> None:
+    """Shows vocabulary, lengths, duplicates, rare tokens, neighborhoods and overlap with a test set.
+
+    Example:
+      recombine inspect scan/train.tsv --test scan/test.tsv
+    """
+    reading = Reading(format, tokens, columns)
+    check_one_standard_input(train, test)
+    if neighborhood not in (AUTO, "all", "none", *RULES):
+        raise unknown("neighborhood", neighborhood, (AUTO, "all", "none", *RULES))
+    examples, held_out = reading.read(train), reading.read_optional(test)
+    rules = choose_rules(neighborhood, examples)
+    with working("Looking for neighborhoods"):
+        found = inspect_examples(examples, held_out, epsilon=epsilon, rules=rules, seed=seed)
+    if json:
+        print_json(_document(found))
+    else:
+        _print(found)
+    say_next("augment", train, "--method", "geca", "-n", "400", "-o", "augmented.jsonl")
+
+
+def choose_rules(name: str, examples: Sequence[Example]) -> tuple[str, ...]:
+    """Returns the names of the rules that a choice stands for.
+
+    Args:
+        name: A rule, ``"all"`` that suit the examples, ``"none"``, or ``"auto"`` for the paper's rule for such data.
+        examples: The training examples.
+    """
+    suited = tuple(rule for rule in RULES if rule != "tagged" or are_inflections(examples))
+    named = {"all": suited, "none": (), AUTO: ("tagged",) if "tagged" in suited else ("long-short",)}
+    return named.get(name, (name,))
+
+
+def _print(found: Inspection) -> None:
+    print_table(
+        [
+            ("examples", f"{found.examples:,}"),
+            ("duplicates", f"{found.duplicates:,}"),
+            ("inputs with several outputs", f"{found.ambiguous_inputs:,}"),
+        ]
+    )
+    print_line()
+    sides = (("inputs", found.x), ("outputs", found.y))
+    rows = ((name, f"{side.vocabulary:,}", f"{side.mean_length:.1f}", f"{side.max_length:,}") for name, side in sides)
+    print_table(rows, header=("", "vocabulary", "mean length", "max length"))
+    _print_rare(found)
+    for coverage in found.coverage:
+        _print_coverage(coverage)
+    if found.test is not None:
+        _print_overlap(found.test)
+
+
+def _print_rare(found: Inspection) -> None:
+    listed = ", ".join(map(str, found.rare[:_SHOWN])) or "none"
+    more = f" and {len(found.rare) - _SHOWN:,} more" if len(found.rare) > _SHOWN else ""
+    print_line(f"\nRare tokens (in fewer than {percent(found.epsilon)} of the different examples): {listed}{more}")
+    if found.tags:
+        border = found.epsilon * (found.examples - found.duplicates)
+        tags = ", ".join(f"{tag} ({count}{', rare' if count < border else ''})" for tag, count in found.tags.items())
+        print_line(f"\nTags: {tags}")
+
+
+def _print_coverage(coverage: Coverage) -> None:
+    print_line(f"\nNeighborhood {coverage.rule}: {percent(coverage.share)} of the different examples have one")
+    print_line(f"  ({coverage.account})")
+    for target, *prototypes in coverage.examples:
+        print_line(f"\n  target       {target}")
+        for number, prototype in enumerate(prototypes, start=1):
+            print_line(f"  prototype {number}  {prototype}")
+
+
+def _print_overlap(test: Overlap) -> None:
+    print_line(
+        f"\nTest examples: {test.examples:,}; training pairs among them: {test.pairs:,}, inputs: {test.inputs:,}"
+    )
+    print_line(f"Test tokens never seen in training: {' '.join(test.unseen_tokens) or 'none'}")
+
+
+def _document(found: Inspection) -> dict[str, Any]:
+    """Returns the inspection with examples as JSONL has them, without the provenance that originals lack."""
+    document = asdict(found)
+    for coverage, original in zip(document["coverage"], found.coverage, strict=True):
+        coverage["examples"] = [
+            [{"x": example.x, "y": example.y} for example in worked] for worked in original.examples
+        ]
+    return document

@@ -1,0 +1,77 @@
+"""Reads the files that a command names, with the format options that all commands share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recombine.cli.options import AUTO
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+STANDARD = "-"
+"""Stands for standard input or output."""
+
+
+def parse_columns(text: str) -> tuple[int, ...]:
+    """Returns the columns of a list such as ``1,2``.
+
+    Raises:
+        RecombineError: If it is no list of numbers.
+    """
+    try:
+        return tuple(int(number) for number in text.split(","))
+    except ValueError:
+        raise RecombineError(
+            f"--columns is {text!r}; expected numbers between commas.", hint="For example 1,2 or 1,3,2."
+        ) from None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are to be read: the options --format, --tokens and --columns as they were given.
+
+    Attributes:
+        format: The format, or ``"auto"``.
+        tokens: ``"words"`` or ``"characters"``.
+        columns: The columns of TSV, between commas.
+    """
+
+    format: str = AUTO
+    tokens: str = "words"
+    columns: str = "1,2"
+
+    def read(self, source: str) -> list[Example]:
+        """Returns the examples of a file, or of standard input for ``-``."""
+        from recombine.data import files
+
+        return files.read(source, format=self.format, tokens=self.tokens, columns=parse_columns(self.columns))
+
+    def read_optional(self, source: str | None) -> list[Example] | None:
+        """Returns the examples of a file, if one is named."""
+        return None if source is None else self.read(source)
+
+    def names_inflections(self, source: str, examples: Sequence[Example]) -> bool:
+        """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""
+        from recombine.data import files
+
+        if self.format != AUTO:
+            return self.format == "sigmorphon"
+        if source == STANDARD:
+            return are_inflections(examples)
+        return self.columns == Reading.columns and files.detect(source) == "sigmorphon"
+
+
+def are_inflections(examples: Sequence[Example]) -> bool:
+    """Tells whether all examples are word forms in the generator's order: characters, then tags ▷ characters."""
+    from recombine.inflection import is_tag, split_analysis
+
+    def is_inflection(example: Example) -> bool:
+        lemma, tags = split_analysis(example.x)
+        return bool(lemma and tags) and not any(map(is_tag, example.y)) and max(map(len, (*lemma, *example.y))) == 1
+
+    return all(map(is_inflection, examples))
+
+
+def check_one_standard_input(*sources: str | None) -> None:
+    """Raises an error if more than one file is to come from standard input."""
+    if sources.count(STANDARD) > 1:
+        raise RecombineError("only one file can come from standard input (-).", hint="Name the others by their paths.")

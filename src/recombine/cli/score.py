@@ -1,0 +1,118 @@
+"""``recombine score``: predicted outputs against gold ones."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
+
+from recombine.cli.options import Columns, Format, Json, Tokens
+from recombine.cli.printing import print_json, print_table, say_next
+from recombine.cli.reading import Reading, check_one_standard_input
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+Gold = Annotated[str, typer.Option("--gold", metavar="FILE", help="Inputs with the right outputs.")]
+Predicted = Annotated[
+    str, typer.Option("--predicted", metavar="FILE", help="The same inputs in the same lines, with predicted outputs.")
+]
+Train = Annotated[
+    str | None,
+    typer.Option("--train", metavar="FILE", help="Training word forms, to score those with unseen tags (NOVEL) too."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How good the predictions for some items are.
+
+    Attributes:
+        n: How many items.
+        exact_match: The share that are right, token by token.
+        micro_f1: F1 over the elements of outputs: lemma and tags of an analysis, else tokens.
+    """
+
+    n: int
+    exact_match: float
+    micro_f1: float
+
+
+def score_cli(
+    gold: Gold,
+    predicted: Predicted,
+    *,
+    train: Train = None,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = Reading.columns,
+    json: Json = False,
+) -> None:
+    """Scores predictions by exact match and micro-F1.
+
+    Example:
+      recombine score --gold test.tsv --predicted predictions.tsv
+
+    Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output.
+    """
+    scores = score_files(gold, predicted, train=train, reading=Reading(format, tokens, columns))
+    if json:
+        print_json({name: score and asdict(score) for name, score in scores.items()})
+    else:
+        header = ("items", "n", "exact match", "micro-F1")
+        rows = ((name, f"{s.n:,}", f"{s.exact_match:.4f}", f"{s.micro_f1:.4f}") for name, s in scores.items() if s)
+        print_table(rows, header=header)
+    say_next("env", "--json")
+
+
+def score_files(gold: str, predicted: str, *, train: str | None = None, reading: Reading) -> dict[str, Score | None]:
+    """Returns the score of ``all`` items, and with training examples that of the ``novel`` ones, None if none is.
+
+    Args:
+        gold: The path of inputs with right outputs, or ``-``.
+        predicted: The path of the same inputs with predicted outputs, or ``-``.
+        train: The path of the training examples.
+        reading: How to read the files.
+
+    Raises:
+        RecombineError: If the two files do not have the same inputs in the same lines.
+    """
+    check_one_standard_input(gold, predicted, train)
+    right, guessed = _read(gold, reading), _read(predicted, reading)
+    _check_aligned(right, guessed, gold=gold, predicted=predicted)
+    scores: dict[str, Score | None] = {"all": _score(right, guessed)}
+    if train is not None:
+        from recombine.evaluation.metrics import novel
+
+        chosen = [place for place, new in enumerate(novel(right, reading.read(train))) if new]
+        subset = ([side[place] for place in chosen] for side in (right, guessed))
+        scores["novel"] = _score(*subset) if chosen else None
+    return scores
+
+
+def _read(source: str, reading: Reading) -> list[Example]:
+    from recombine.inflection import reordered
+
+    examples = reading.read(source)
+    return list(map(reordered, examples)) if reading.names_inflections(source, examples) else examples
+
+
+def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, predicted: str) -> None:
+    for number, (one, other) in enumerate(zip(right, guessed, strict=False), start=1):
+        if one.x != other.x:
+            raise RecombineError(
+                f"the input is {' '.join(other.x)!r}, but {' '.join(one.x)!r} in the same line of {gold}.",
+                place=f"{predicted}:{number}",
+                hint="Both files must have the same inputs in the same order.",
+            )
+    if len(right) != len(guessed):
+        raise RecombineError(
+            f"the file has {len(guessed):,} examples, but {gold} has {len(right):,}.",
+            place=predicted,
+            hint="Expected one prediction for each gold output.",
+        )
+
+
+def _score(right: list[Example], guessed: list[Example]) -> Score:
+    from recombine.evaluation.metrics import exact_match, micro_f1
+
+    gold, predicted = [example.y for example in right], [example.y for example in guessed]
+    return Score(n=len(gold), exact_match=exact_match(gold, predicted), micro_f1=micro_f1(gold, predicted))

@@ -1,0 +1,56 @@
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from commands import Outcome, Run
+
+from recombine.cli import main
+
+VERBS = ("walk", "run", "look", "turn")
+TRAIN = [
+    *(f"{verb}\tI_{verb.upper()}" for verb in (*VERBS, "jump")),
+    *(
+        f"{verb} {often}\t{' '.join([f'I_{verb.upper()}'] * n)}"
+        for verb in VERBS
+        for often, n in (("twice", 2), ("thrice", 3))
+    ),
+    *(f"{one} and {two}\tI_{one.upper()} I_{two.upper()}" for one in VERBS for two in VERBS),
+]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in this process: exit code, standard output, standard error."""
+
+    def invoke(*arguments: object, stdin: str = "") -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(ended.value.code, captured.out, captured.err)
+
+    return invoke
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    """Commands in the manner of SCAN; "jump" is known alone only."""
+    path = tmp_path / "train.tsv"
+    path.write_text("\n".join(TRAIN) + "\n")
+    return path
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> Path:
+    """Word forms: the past is seen once."""
+    path = tmp_path / "words.tsv"
+    lemmas = ("gel", "bak", "sor", "yaz", "kal", "bul")
+    lines = [
+        f"{lemma}\t{lemma}{ending}\tV;{tags}"
+        for lemma in lemmas
+        for ending, tags in (("ir", "PRS;SG"), ("irler", "PRS;PL"), ("iyor", "PROG;SG"), ("iyorlar", "PROG;PL"))
+    ]
+    path.write_text("\n".join([*lines, "gel\tgeldi\tV;PST;SG"]) + "\n")
+    return path

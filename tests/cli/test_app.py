@@ -1,0 +1,143 @@
+"""What holds for every command: help, version, exit codes, speed of start."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import Run
+
+import recombine
+
+COMMANDS = [
+    ("data", "scan"),
+    ("data", "sigmorphon"),
+    ("inspect",),
+    ("augment",),
+    ("audit",),
+    ("score",),
+    ("env",),
+]
+PROGRAM = Path(sys.executable).parent / "recombine"
+
+
+def in_fresh_interpreter(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("command", [(), *COMMANDS], ids=" ".join)
+def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ...]) -> None:
+    done = run(*command, "--help")
+    assert done.code == 0
+    example = done.out.index(" ".join(("  recombine", *command)))
+    assert done.out.index("Example:") < example < done.out.index("--help", example)
+    assert done.err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_speaks_json(run: Run, command: tuple[str, ...]) -> None:
+    assert "--json" in run(*command, "--help").out
+
+
+def test_without_a_command_shows_help(run: Run) -> None:
+    assert "Usage" in run().out
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"recombine {recombine.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (["augmnt"], "Did you mean 'augment'?"),
+        (["data", "scann"], "Did you mean 'scan'?"),
+        (["augment", "x", "--methd", "geca"], "Did you mean --method?"),
+        (["augment", "x", "--method", "gcea"], "Did you mean 'geca'?"),
+        (["data", "scan", "--split", "jmup", "-o", "x"], "Did you mean 'jump'?"),
+        (["data", "sigmorphon", "--language", "turkisch", "-o", "x"], "Did you mean 'turkish'?"),
+        (["inspect", "x", "--neighborhood", "longshort"], "Did you mean 'long-short'?"),
+        (["audit", "x", "--train", "y", "--gold", "scna"], "Did you mean 'scan'?"),
+    ],
+)
+def test_a_misspelt_word_gets_a_suggestion(run: Run, arguments: list[str], suggestion: str) -> None:
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert suggestion in done.err
+    assert done.err.startswith("Error: ")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["augment"], ["TRAIN", "augment --help"]),
+        (["augment", "x"], ["--method", "augment --help"]),
+        (["augment", "x", "--method", "geca", "-n", "many"], ["-n", "integer", "augment --help"]),
+        (["data"], ["Missing command", "data --help"]),
+    ],
+)
+def test_wrong_usage_is_a_sentence_that_leads_to_help(run: Run, arguments: list[str], words: list[str]) -> None:
+    done = run(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert all(word in done.err for word in words)
+    assert done.err.count("\n") == 1
+
+
+def test_interrupt_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recombine.cli.augment.augment", interrupted)
+    done = run("augment", train, "--method", "geca")
+    assert (done.code, done.out) == (130, "")
+    assert done.err.startswith("Error: interrupted")
+
+
+def test_a_full_disk_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("recombine.cli.augment.write_samples", full)
+    done = run("augment", train, "--method", "geca")
+    assert done.code == 1
+    assert "No space left on device" in done.err
+
+
+def test_a_bug_is_no_sentence(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.cli import main
+
+    monkeypatch.setattr("recombine.cli.augment.augment", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["augment", str(train), "--method", "geca"])
+
+
+def test_a_reader_that_leaves_is_no_news(train: Path) -> None:
+    command = [PROGRAM, "augment", train, "--method", "geca"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        complaints = process.stderr.read()
+    assert "Traceback" not in complaints
+    assert "Broken" not in complaints
+
+
+def test_an_error_of_the_installed_program_has_no_traceback(tmp_path: Path) -> None:
+    done = subprocess.run([PROGRAM, "inspect", tmp_path / "none.tsv"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Error: {tmp_path / 'none.tsv'}: there is no such file. Check the path.\n"
+
+
+def test_help_is_quick_and_imports_nothing_heavy() -> None:
+    code = """
+import json, sys, time
+from recombine.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    heavy = [name for name in ("torch", "numpy", "scipy", "rapidfuzz") if name in sys.modules]
+    print(json.dumps({"heavy": heavy, "seconds": time.process_time()}))
+"""
+    found = json.loads(in_fresh_interpreter(code).splitlines()[-1])
+    assert found["heavy"] == []
+    assert found["seconds"] < 1.5  # the aim is 0.5; the rest is for busy machines

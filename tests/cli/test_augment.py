@@ -1,0 +1,100 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from commands import Outcome, Run
+
+from recombine.data import files
+from recombine.example import Example
+
+
+def augment(run: Run, source: object, *options: object, method: str = "geca", stdin: str = "") -> Outcome:
+    return run("augment", source, "--method", method, *options, stdin=stdin)
+
+
+def test_geca_writes_novel_pairs_with_provenance(run: Run, train: Path, tmp_path: Path) -> None:
+    done = augment(run, train, "-n", 4, "-o", tmp_path / "new.jsonl")
+    assert (done.code, done.out) == (0, "")
+    made, known = files.read(tmp_path / "new.jsonl"), set(files.read(train))
+    assert len(set(made)) == 4
+    assert not known.intersection(made)
+    assert all(set(sample.provenance.prototypes) <= known for sample in made)
+    assert {sample.provenance.method for sample in made} == {"geca"}
+    assert "4 of 4 samples." in done.err
+    assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
+
+
+def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Path) -> None:
+    done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json")
+    assert done.code == 0
+    report = json.loads(done.out)
+    assert report["requested"] == 5000
+    assert 0 < report["kept"] < 5000
+    assert report["shortfall"]
+    assert report["shortfall"] in done.err
+    assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
+
+
+def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:
+    options = ("-n", 10, "-o", tmp_path / "new.jsonl", "--epsilon", "0.05", "--json")
+    report = json.loads(augment(run, train, *options).out)
+    made = files.read(tmp_path / "new.jsonl")
+    assert len(made) == report["kept"]
+    assert all("jump" in sample.x for sample in made)
+
+
+def test_oversampling_repeats_the_rare_ones(run: Run, train: Path, tmp_path: Path) -> None:
+    options = ("-n", 7, "-o", tmp_path / "new.tsv", "--epsilon", "0.05")
+    assert augment(run, train, *options, method="oversample").code == 0
+    assert files.read(tmp_path / "new.tsv") == [Example(("jump",), ("I_JUMP",))] * 7
+
+
+def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_path: Path) -> None:
+    done = augment(run, train, "-o", tmp_path / "new.jsonl", "--epsilon", "0.001", method="oversample")
+    assert (done.code, done.out) == (2, "")
+    assert "larger epsilon" in done.err
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_coincidences_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.tsv"
+    test.write_text("jump twice\tI_JUMP I_JUMP\njump thrice\tNO\n")
+    done = augment(run, train, "-n", 5000, "--test", test, "-o", tmp_path / "new.jsonl", "--json")
+    report = json.loads(done.out)
+    assert (report["pairs_in_test"], report["inputs_in_test"]) == (1, 2)
+    assert "Of these, 1 are test pairs and 2 have a test input." in done.err
+
+
+def test_a_pipe_gives_the_same_bytes_as_files(run: Run, train: Path, tmp_path: Path) -> None:
+    augment(run, train, "-n", 5, "-o", tmp_path / "new.jsonl")
+    done = augment(run, "-", "-n", 5, "-o", "-", stdin=train.read_text())
+    assert done.out == (tmp_path / "new.jsonl").read_text()
+
+
+def test_same_seed_same_bytes_whatever_the_hash_seed(train: Path) -> None:
+    def made(hash_seed: str) -> bytes:
+        command = [sys.executable, "-c", "from recombine.cli import main; main()", "augment", train, "--method", "geca"]
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+
+    assert made("1") == made("2") != b""
+
+
+def test_another_seed_other_samples(run: Run, train: Path) -> None:
+    assert augment(run, train, "-n", 3, "--seed", 1).out != augment(run, train, "-n", 3, "--seed", 2).out
+
+
+def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: Path) -> None:
+    done = augment(run, words, "-n", 4, "-o", tmp_path / "new.tsv")
+    assert done.code == 0, done.err
+    made, known = files.read_inflections(tmp_path / "new.tsv"), files.read_inflections(words)
+    assert len(made) == 4
+    assert not set(known).intersection(made)
+
+
+def test_of_word_forms_only_tags_are_rare(run: Run, words: Path, tmp_path: Path) -> None:
+    options = ("-n", 3, "-o", tmp_path / "new.tsv", "--epsilon", "0.05")
+    assert augment(run, words, *options, method="oversample").code == 0
+    assert {inflection.form for inflection in files.read_inflections(tmp_path / "new.tsv")} == {"geldi"}

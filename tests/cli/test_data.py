@@ -1,0 +1,69 @@
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import Run
+from word_forms import write_language
+
+from recombine.data import files
+from recombine.data.scan_grammar import interpret
+
+
+def test_scan_writes_the_split(run: Run, tmp_path: Path) -> None:
+    done = run("data", "scan", "--split", "jump", "-o", tmp_path / "scan", "--json")
+    assert done.code == 0
+    train, test = (files.read(tmp_path / "scan" / name) for name in ("train.tsv", "test.tsv"))
+    assert json.loads(done.out) == {
+        "files": [
+            {"path": str(tmp_path / "scan/train.tsv"), "examples": 14670},
+            {"path": str(tmp_path / "scan/test.tsv"), "examples": 7706},
+        ]
+    }
+    assert len(train) == 14670
+    assert len(test) == 7706
+    assert all(interpret(example.x) == example.y for example in test)
+
+
+def test_scan_talks_on_standard_error_and_names_the_next_command(run: Run, tmp_path: Path) -> None:
+    done = run("data", "scan", "--split", "length", "-o", tmp_path)
+    assert done.out == ""
+    assert "16,990 examples" in done.err
+    assert done.err.splitlines()[-1] == f"Next: recombine inspect {tmp_path}/train.tsv --test {tmp_path}/test.tsv"
+
+
+def test_the_seed_changes_the_order_only(run: Run, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        run("data", "scan", "--split", "right", "--seed", seed, "-o", tmp_path / str(seed))
+    one, other = ((tmp_path / seed / "test.tsv").read_text().splitlines() for seed in "01")
+    assert one != other
+    assert sorted(one) == sorted(other)
+
+
+def test_sigmorphon_writes_three_columns(run: Run, tmp_path: Path) -> None:
+    write_language(tmp_path / "source", "klingon")
+    where = ("--source", tmp_path / "source", "-o", tmp_path / "out")
+    done = run("data", "sigmorphon", "--language", "klingon", "--hints", 4, "--split", 0, *where, "--json")
+    assert done.code == 0
+    counts = {path.name: len(path.read_text().splitlines()) for path in (tmp_path / "out").iterdir()}
+    assert counts == {"train.tsv": 1000, "past.tsv": 100, "future.tsv": 100, "other.tsv": 100}
+    train = files.read_inflections(tmp_path / "out/train.tsv")
+    tags = Counter(tag for inflection in train for tag in inflection.tags)
+    assert (tags["PST"], tags["FUT"]) == (4, 4)
+    assert files.detect(tmp_path / "out/train.tsv") == "sigmorphon"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--language", "klingonn"], ["Did you mean 'klingon'?"]),
+        (["--language", "klingon", "--hints", "5"], ["5 hints", "4, 8, 16"]),
+        (["--language", "klingon", "--split", "9"], ["split 9", "0, 1, 2, 3, 4"]),
+    ],
+)
+def test_sigmorphon_bad_choice(run: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
+    write_language(tmp_path / "source", "klingon")
+    done = run("data", "sigmorphon", *options, "--source", tmp_path / "source", "-o", tmp_path / "out")
+    assert (done.code, done.out) == (2, "")
+    assert all(word in done.err for word in words)
+    assert not (tmp_path / "out").exists()

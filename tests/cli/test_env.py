@@ -1,0 +1,29 @@
+import json
+import os
+import platform
+
+import numpy as np
+import pytest
+import typer
+from commands import Run
+
+import recombine
+
+
+def test_versions_device_and_threads(run: Run) -> None:
+    found = json.loads(run("env", "--json").out)
+    assert found["recombine"] == recombine.__version__
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == np.__version__
+    assert found["typer"] == typer.__version__
+    assert found["device"].startswith(("cpu", "cuda"))
+    assert found["threads"] == os.cpu_count()
+
+
+def test_a_package_that_is_missing_is_named_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.cli.env.PACKAGES", ("no-such-package",))
+    assert json.loads(run("env", "--json").out)["no-such-package"] == "not installed"
+
+
+def test_table(run: Run) -> None:
+    assert f"python {platform.python_version()}" in [" ".join(line.split()) for line in run("env").out.splitlines()]

@@ -1,0 +1,83 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Run
+
+from recombine.data import files
+
+
+def inspected(run: Run, *arguments: object, stdin: str = "") -> dict[str, Any]:
+    done = run("inspect", *arguments, "--json", stdin=stdin)
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_counts(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "train.tsv"
+    path.write_text("a b\tX\na b\tX\na b\tY\na b c d\tX X X\n")
+    found = inspected(run, path, "--epsilon", "0.5")
+    assert (found["examples"], found["duplicates"], found["ambiguous_inputs"]) == (4, 1, 1)
+    assert found["x"] == {"vocabulary": 4, "mean_length": 2.5, "max_length": 4}
+    assert found["y"] == {"vocabulary": 2, "mean_length": 1.5, "max_length": 3}
+    rare = {tuple(item["ngram"]): item["count"] for item in found["rare"]}
+    assert rare == {("Y",): 1, ("c",): 1, ("d",): 1}  # of three different examples
+    assert found["tags"] == {}
+    assert found["test"] is None
+
+
+def test_overlap_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.tsv"
+    test.write_text("walk\tI_WALK\nwalk twice\tWRONG\nnod\tI_NOD\n")
+    found = inspected(run, train, "--test", test)["test"]
+    assert found == {"examples": 3, "pairs": 1, "inputs": 2, "unseen_tokens": ["I_NOD", "WRONG", "nod"]}
+
+
+@pytest.mark.parametrize(("rule", "prototypes"), [("one-prototype", 1), ("long-short", 2), ("long-long", 2)])
+def test_worked_examples_are_training_examples(run: Run, train: Path, rule: str, prototypes: int) -> None:
+    (coverage,) = inspected(run, train, "--neighborhood", rule)["coverage"]
+    assert coverage["rule"] == rule
+    assert 0 < coverage["share"] <= 1
+    known = {(example.x, example.y) for example in files.read(train)}
+    assert len(coverage["examples"]) == 3
+    for worked in coverage["examples"]:
+        assert len(worked) == 1 + prototypes
+        assert all((tuple(example["x"]), tuple(example["y"])) in known for example in worked)
+
+
+def test_auto_takes_the_rule_that_suits_the_data(run: Run, train: Path, words: Path) -> None:
+    assert [found["rule"] for found in inspected(run, train)["coverage"]] == ["long-short"]
+    assert [found["rule"] for found in inspected(run, words)["coverage"]] == ["tagged"]
+
+
+def test_all_and_none(run: Run, train: Path) -> None:
+    rules = [found["rule"] for found in inspected(run, train, "--neighborhood", "all")["coverage"]]
+    assert rules == ["one-prototype", "long-short", "long-long"]
+    assert inspected(run, train, "--neighborhood", "none")["coverage"] == []
+
+
+def test_tags_of_word_forms(run: Run, words: Path) -> None:
+    found = inspected(run, words, "--epsilon", "0.1")
+    assert found["tags"] == {"[PST]": 1, "[PL]": 12, "[PROG]": 12, "[PRS]": 12, "[SG]": 13, "[V]": 25}
+    assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, "--epsilon", "0.1").out
+
+
+def test_text_for_people(run: Run, train: Path) -> None:
+    done = run("inspect", train, "--test", train)
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["examples", "29"] in lines
+    assert "jump (1)" in run("inspect", train, "--epsilon", "0.05").out
+    assert sum(line[:1] == ["target"] for line in lines) == 3
+    assert sum(line[:2] == ["prototype", "2"] for line in lines) == 3
+    assert done.err.splitlines()[-1].startswith(f"Next: recombine augment {train} ")
+
+
+def test_reads_standard_input(run: Run) -> None:
+    assert inspected(run, "-", stdin="walk\tWALK\nrun\tRUN\n")["examples"] == 2
+
+
+def test_reads_characters(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("ab\tzzz\nac\tzz\n")
+    assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 3
