@@ -102,7 +102,8 @@ class Trainer:
         self.history = History()
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
-        self.best_parameters = [p.detach().clone() for p in model.parameters()] if settings.keep_best else []
+        keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
+        self.best_parameters = [p.detach().clone() for p in model.parameters()] if keep else []
 
     def run(self, report: Report | None = None) -> History:
         """Trains to the end, going on from wherever it stands."""
@@ -120,7 +121,7 @@ class Trainer:
             if limit is not None and self.history.seconds >= limit and epoch + 1 < self.settings.epochs:
                 self.history.stopped_early = True
                 break
-        if self.settings.keep_best:
+        if self.best_parameters:
             with torch.no_grad():
                 for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
                     parameter.copy_(best)
@@ -152,7 +153,7 @@ class Trainer:
             tired = self.waited >= settings.patience
             self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
             self.waited.masked_fill_(tired, 0)
-        if settings.keep_best:
+        if self.best_parameters:
             for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
                 rows = improved.repeat_interleave(len(best) // len(improved))
                 best[rows] = parameter.detach()[rows]
