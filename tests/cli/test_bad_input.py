@@ -42,7 +42,7 @@ def test_bad_file(run: Run, tmp_path: Path, command: str, problem: str) -> None:
     [
         (["-n", "0"], ["0 samples", "at least 1"]),
         (["-n", "-3"], ["-3 samples", "at least 1"]),
-        (["--seed", "-1"], ["seed", "-1"]),
+        (["--seed", "-1"], ["--seed", "0"]),
         (["--epsilon", "2"], ["epsilon", "2.0"]),
         (["--epsilon", "0"], ["epsilon", "0.0"]),
         (["--ngram", "2"], ["--epsilon"]),
@@ -89,6 +89,11 @@ def test_nothing_is_overwritten_without_force(run: Run, train: Path, tmp_path: P
     assert not (tmp_path / "scan/train.tsv").exists()
     assert run(*arguments, "--force").code == 0
     assert existing.read_text() != "mine"
+
+
+@pytest.mark.parametrize("command", [["inspect", "x"], ["data", "scan", "--split", "jump", "-o", "x"]])
+def test_negative_seed(run: Run, command: list[str]) -> None:
+    assert_is_sentence(run(*command, "--seed", "-1"), ["--seed", "0"])
 
 
 def test_output_that_is_a_folder(run: Run, train: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ def test_overlap_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rule", "prototypes"), [("one-prototype", 1), ("long-short", 2), ("long-long", 2)])
 def test_worked_examples_are_training_examples(run: Run, train: Path, rule: str, prototypes: int) -> None:
+    same_tokens = [f"a b{' c' * times}\tX" for times in range(6)]  # long-long asks for such
+    train.write_text(train.read_text() + "\n".join(same_tokens) + "\n")
     (coverage,) = inspected(run, train, "--neighborhood", rule)["coverage"]
     assert coverage["rule"] == rule
     assert 0 < coverage["share"] <= 1
@@ -58,9 +61,15 @@ def test_all_and_none(run: Run, train: Path) -> None:
 
 
 def test_tags_of_word_forms(run: Run, words: Path) -> None:
-    found = inspected(run, words, "--epsilon", "0.1")
+    options = ("--epsilon", "0.1", "--neighborhood", "none")
+    found = inspected(run, words, *options)
     assert found["tags"] == {"[PST]": 1, "[PL]": 12, "[PROG]": 12, "[PRS]": 12, "[SG]": 13, "[V]": 25}
-    assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, "--epsilon", "0.1").out
+    assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, *options).out
+
+
+def test_word_forms_are_shown_in_one_piece(run: Run, words: Path) -> None:
+    shown = run("inspect", words, "--neighborhood", "one-prototype").out
+    assert len(re.findall(r"^  target       \w+( \[\w+\]){3} ▷ \w+$", shown, flags=re.MULTILINE)) == 3
 
 
 def test_text_for_people(run: Run, train: Path) -> None:

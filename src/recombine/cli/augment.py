@@ -13,6 +13,7 @@ from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_
 from recombine.cli.writing import check_free
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
+from recombine.inflection import is_tag
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Augmenter, Samples
@@ -75,7 +76,6 @@ class Plan:
     def resampler(self, examples: Sequence[Example]) -> "Resampler":
         """Returns what tells rare from common; of word forms only the tags count, or else a rare letter would do."""
         from recombine.augmentation.resample import Resampler
-        from recombine.inflection import is_tag
 
         epsilon = Resampler.epsilon if self.epsilon is None else self.epsilon
         return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)

@@ -12,6 +12,7 @@ from recombine.cli.printing import percent, print_json, print_line, print_table,
 from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
 from recombine.errors import unknown
 from recombine.example import Example
+from recombine.inflection import split_analysis
 
 Epsilon = Annotated[
     float, typer.Option("--epsilon", metavar="P", help="A token is rare in fewer than this share of the examples.")
@@ -106,9 +107,17 @@ def _print_coverage(coverage: Coverage) -> None:
     print_line(f"\nNeighborhood {coverage.rule}: {percent(coverage.share)} of the different examples have one")
     print_line(f"  ({coverage.account})")
     for target, *prototypes in coverage.examples:
-        print_line(f"\n  target       {target}")
+        print_line(f"\n  target       {_shown(target)}")
         for number, prototype in enumerate(prototypes, start=1):
-            print_line(f"  prototype {number}  {prototype}")
+            print_line(f"  prototype {number}  {_shown(prototype)}")
+
+
+def _shown(example: Example) -> str:
+    """Returns an example for people: of word forms, lemma and form in one piece."""
+    if not are_inflections([example]):
+        return str(example)
+    lemma, tags = split_analysis(example.x)
+    return f"{''.join(lemma)} {' '.join(tags)} ▷ {''.join(example.y)}"
 
 
 def _print_overlap(test: Overlap) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recombine.cli.reading import are_inflections
 from recombine.errors import unknown
 from recombine.example import Example, Tokens
+from recombine.inflection import is_tag
 
 if TYPE_CHECKING:
     from recombine.augmentation.resample import Rarity
@@ -153,7 +154,7 @@ def _rule(name: str) -> "Rule":
         case "long-long":
             from recombine.neighborhoods.long_long import LongLong
 
-            return LongLong(first=1)
+            return LongLong(first=1, second=1)
         case "tagged":
             from recombine.neighborhoods.tagged import Tagged
 
@@ -183,7 +184,6 @@ def _worked_examples(train: Sequence[Example], found: "Neighborhoods", seed: int
 
 
 def _tag_counts(distinct: Sequence[Example]) -> dict[str, int]:
-    from recombine.inflection import is_tag
 
     counts = Counter(tag for example in distinct for tag in dict.fromkeys(filter(is_tag, example.x)))
     return dict(sorted(counts.items(), key=lambda item: (item[1], item[0])))

@@ -27,7 +27,7 @@ Columns = Annotated[
     ),
 ]
 Test = Annotated[str | None, typer.Option("--test", metavar="FILE", help="Test examples, to count coincidences with.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Same seed, same result.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same result.")]
 Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines instead.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]

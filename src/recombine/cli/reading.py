@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.inflection import is_tag, split_analysis
 
 STANDARD = "-"
 """Stands for standard input or output."""
@@ -62,13 +63,17 @@ class Reading:
 
 def are_inflections(examples: Sequence[Example]) -> bool:
     """Tells whether all examples are word forms in the generator's order: characters, then tags ▷ characters."""
-    from recombine.inflection import is_tag, split_analysis
 
     def is_inflection(example: Example) -> bool:
         lemma, tags = split_analysis(example.x)
         return bool(lemma and tags) and not any(map(is_tag, example.y)) and max(map(len, (*lemma, *example.y))) == 1
 
     return all(map(is_inflection, examples))
+
+
+def name_of(source: str) -> str:
+    """Returns what messages call a file."""
+    return "stdin" if source == STANDARD else source
 
 
 def check_one_standard_input(*sources: str | None) -> None:

@@ -7,9 +7,10 @@ import typer
 
 from recombine.cli.options import Columns, Format, Json, Tokens
 from recombine.cli.printing import print_json, print_table, say_next
-from recombine.cli.reading import Reading, check_one_standard_input
+from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.inflection import reordered
 
 Gold = Annotated[str, typer.Option("--gold", metavar="FILE", help="Inputs with the right outputs.")]
 Predicted = Annotated[
@@ -77,7 +78,7 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
     """
     check_one_standard_input(gold, predicted, train)
     right, guessed = _read(gold, reading), _read(predicted, reading)
-    _check_aligned(right, guessed, gold=gold, predicted=predicted)
+    _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
     scores: dict[str, Score | None] = {"all": _score(right, guessed)}
     if train is not None:
         from recombine.evaluation.metrics import novel
@@ -89,8 +90,6 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
 
 
 def _read(source: str, reading: Reading) -> list[Example]:
-    from recombine.inflection import reordered
-
     examples = reading.read(source)
     return list(map(reordered, examples)) if reading.names_inflections(source, examples) else examples
 
