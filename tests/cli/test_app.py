@@ -1,6 +1,7 @@
 """What holds for every command: help, version, exit codes, speed of start."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,11 @@ import pytest
 from commands import Run
 
 import recombine
+from recombine.cli.audit import GOLD
+from recombine.cli.augment import METHODS
+from recombine.cli.inspection import RULES
+from recombine.data import files, scan, sigmorphon, tokenization
+from recombine.data.sigmorphon_files import SHA256
 
 COMMANDS = [
     ("data", "scan"),
@@ -38,6 +44,21 @@ def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ..
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_speaks_json(run: Run, command: tuple[str, ...]) -> None:
     assert "--json" in run(*command, "--help").out
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (("inspect",), [*files.FORMATS, *tokenization.TOKENS, *RULES]),
+        (("data", "scan"), scan.SPLITS),
+        (("data", "sigmorphon"), [*map(str, sigmorphon.HINTS), *SHA256]),
+        (("augment",), [*METHODS]),
+        (("audit",), [*GOLD]),
+    ],
+)
+def test_help_names_every_choice(run: Run, command: tuple[str, ...], names: list[str]) -> None:
+    words = re.findall(r"[\w-]+", run(*command, "--help").out)
+    assert set(names) <= set(words)
 
 
 def test_without_a_command_shows_help(run: Run) -> None:

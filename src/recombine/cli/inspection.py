@@ -184,7 +184,6 @@ def _worked_examples(train: Sequence[Example], found: "Neighborhoods", seed: int
 
 
 def _tag_counts(distinct: Sequence[Example]) -> dict[str, int]:
-
     counts = Counter(tag for example in distinct for tag in dict.fromkeys(filter(is_tag, example.x)))
     return dict(sorted(counts.items(), key=lambda item: (item[1], item[0])))
 

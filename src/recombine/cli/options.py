@@ -5,11 +5,9 @@ from typing import Annotated
 import typer
 
 AUTO = "auto"
+"""Leaves a choice to the program."""
 
-TRAIN = "TRAIN"
-"""How help and messages call the file of training examples."""
-
-Train = Annotated[str, typer.Argument(metavar=TRAIN, help="The training examples; - is standard input.")]
+Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The training examples; - is standard input.")]
 
 Format = Annotated[
     str,
