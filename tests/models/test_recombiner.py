@@ -1,0 +1,131 @@
+import pytest
+import torch
+from networks import PRODUCIBLE, VARIANTS, batch, every_sequence, network, one_at_a_time, some_z
+
+from recombine.data.vocabulary import EOS, PAD
+from recombine.models.architecture import Architecture
+from recombine.models.noise import Noise
+
+every_variant = pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
+
+
+@every_variant
+def test_every_step_is_a_distribution_over_what_may_be_produced(architecture: Architecture) -> None:
+    model = network(architecture, seeds=(1, 2))
+    prototypes, target = batch(model)
+    with torch.no_grad():
+        _, distributions = one_at_a_time(model, prototypes, target, some_z(model, 3))
+    assert torch.allclose(distributions.sum(-1), torch.ones(2, 6, 3, dtype=torch.double), atol=1e-12)
+    assert (distributions[..., list(PRODUCIBLE)] > 0).all()
+    assert (distributions[target.transpose(1, 2) != PAD][..., :EOS] == 0).all()
+
+
+@every_variant
+def test_all_sequences_together_have_probability_one(architecture: Architecture) -> None:
+    model = network(architecture)
+    everything = every_sequence(4).unsqueeze(0)
+    count = everything.shape[1]
+    prototypes = batch(model, 1)[0].expand(-1, count, -1, -1)
+    z = some_z(model, 1)
+    with torch.no_grad():
+        log_p, _ = model(prototypes, everything, z=None if z is None else z.expand(-1, count, -1))
+    assert log_p.sum(1).exp().sum().item() == pytest.approx(1, abs=1e-12)
+
+
+@every_variant
+def test_teacher_forcing_agrees_with_one_step_at_a_time(architecture: Architecture) -> None:
+    model = network(architecture, seeds=(1, 2))
+    prototypes, target = batch(model, 4)
+    z = some_z(model, 4)
+    with torch.no_grad():
+        together, counts = model(prototypes, target, z=z)
+        singly, _ = one_at_a_time(model, prototypes, target, z)
+    assert torch.allclose(together, singly, atol=1e-12)
+    assert torch.equal(counts, target.transpose(1, 2) != PAD)
+
+
+@every_variant
+def test_a_target_that_ends_at_once_has_the_probability_of_its_end(architecture: Architecture) -> None:
+    model = network(architecture)
+    prototypes, _ = batch(model, 1)
+    target = torch.tensor([[[EOS]]])
+    with torch.no_grad():
+        log_p, _ = model(prototypes, target, z=some_z(model, 1))
+        singly, _ = one_at_a_time(model, prototypes, target, some_z(model, 1))
+    assert torch.allclose(log_p, singly, atol=1e-12)
+
+
+@every_variant
+@pytest.mark.parametrize("cut", [1, 3])
+def test_decoding_goes_on_from_a_prefix_of_any_length(architecture: Architecture, cut: int) -> None:
+    model = network(architecture)
+    prototypes, target = batch(model, 2)
+    z = some_z(model, 2)
+    context = model.remember(prototypes)
+    previous = torch.cat([torch.ones_like(target[..., :1]), target[..., :-1]], -1).transpose(1, 2)
+    with torch.no_grad():
+        _, whole = model.decode(context, context.state, previous, z=z)
+        state, first = model.decode(context, context.state, previous[:, :cut], z=z)
+        _, second = model.decode(context, state, previous[:, cut:], z=z, start=cut)
+    assert torch.allclose(torch.cat([first.write, second.write], 1), whole.write, atol=1e-12)
+    assert torch.allclose(second.own, whole.own[:, cut:], atol=1e-12)
+    sums = model.entries(second).exp().sum(-1)
+    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
+
+
+@every_variant
+def test_padding_changes_neither_values_nor_gradients(architecture: Architecture) -> None:
+    model = network(architecture)
+    prototypes, target = batch(model)
+    z = some_z(model, 3)
+
+    def gradients(more: int) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        wider = [torch.nn.functional.pad(x, (0, more if x.numel() else 0), value=PAD) for x in (prototypes, target)]
+        total = model(*wider, z=z)[0].sum(1)
+        return total, list(torch.autograd.grad(total.sum(), list(model.parameters()), materialize_grads=True))
+
+    (value, gradient), (wide_value, wide_gradient) = gradients(0), gradients(3)
+    assert torch.allclose(value, wide_value, atol=1e-12)
+    for narrow, wide in zip(gradient, wide_gradient, strict=True):
+        assert torch.allclose(narrow, wide, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", [name for name, architecture in VARIANTS.items() if architecture.latent])
+def test_padding_does_not_change_the_proposal(name: str) -> None:
+    model = network(VARIANTS[name])
+    prototypes, target = batch(model)
+    wider = [torch.nn.functional.pad(x, (0, 3 if x.numel() else 0), value=PAD) for x in (prototypes, target)]
+    narrow = model.propose(prototypes, target, Noise([0]))
+    assert torch.allclose(narrow, model.propose(*wider, Noise([0])), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["scan", "scan-own-attention", "morphology-dropout", "gated-tanh-attention"])
+def test_write_dropout_never_leaves_a_token_without_a_source(name: str) -> None:
+    """A token that may not be written and stands nowhere to be copied from takes no part in the loss."""
+    model = network(VARIANTS[name]).train()
+    prototypes, target = batch(model, 40)
+    log_p, counts = model(prototypes, target, Noise([0]))
+    assert (log_p > -100).all()
+    assert (log_p[~counts] == 0).all()
+    left_out = ~counts & (target.transpose(1, 2) != PAD)
+    assert left_out.any()
+    for t, b in left_out[0].nonzero().tolist():
+        seen = set(prototypes[0, b].flatten().tolist())
+        seen |= set(target[0, b, :t].tolist()) if model.architecture.own_attention else set()
+        assert target[0, b, t].item() not in seen
+
+
+def test_a_network_without_sources_has_no_write_dropout() -> None:
+    model = network(VARIANTS["scan-0"]).train()
+    prototypes, target = batch(model, 20)
+    _, counts = model(prototypes, target, Noise([0]))
+    assert torch.equal(counts, target.transpose(1, 2) != PAD)
+
+
+def test_only_state_dropout_acts_in_evaluation() -> None:
+    without = network(VARIANTS["predictor"])
+    prototypes, target = batch(without)
+    assert torch.equal(without(prototypes, target)[0], without(prototypes, target, Noise([0]))[0])
+    model = network(VARIANTS["scan"])
+    prototypes, target = batch(model)
+    assert not torch.allclose(model(prototypes, target)[0], model(prototypes, target, Noise([0]))[0])

@@ -1,0 +1,121 @@
+"""Tiny networks of every kind, and batches for them, for the tests of models, training and decoding."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from recombine.data.vocabulary import BOS, EOS, PAD, SEP
+from recombine.models.architecture import Architecture
+from recombine.models.copying import target_log_probability, token_probabilities
+from recombine.models.layers import initialize
+from recombine.models.recombiner import Recombiner
+
+A, B = SEP + 1, SEP + 2
+"""The two tokens of the smallest language."""
+PRODUCIBLE = (EOS, SEP, A, B)
+
+SCAN = Architecture(vocabulary=7, hidden=4, embedding=3, attention=2)
+MORPHOLOGY = replace(
+    SCAN,
+    attention=0,
+    own_attention=True,
+    copying="gated",
+    shared_embedding=False,
+    tied_output=False,
+    project_encoder=True,
+    start_from_encoder=True,
+    dropout=0.0,
+    state_dropout=0.0,
+    write_dropout=0.0,
+)
+
+VARIANTS = {
+    "scan": SCAN,
+    "scan-0": replace(SCAN, prototypes=0),
+    "scan-1": replace(SCAN, prototypes=1),
+    "scan-3": replace(SCAN, prototypes=3),
+    "scan-one-attention": replace(SCAN, separate_attention=False),
+    "scan-own-attention": replace(SCAN, own_attention=True),
+    "scan-reach": replace(SCAN, reach=2),
+    "scan-reach-one-attention": replace(SCAN, reach=1, separate_attention=False),
+    "scan-untied": replace(SCAN, tied_output=False, shared_embedding=False, feed_dropout=0.3),
+    "scan-no-copying": replace(SCAN, copying="none"),
+    "scan-latent": replace(SCAN, latent=3),
+    "scan-latent-0": replace(SCAN, prototypes=0, latent=2),
+    "morphology": MORPHOLOGY,
+    "morphology-0": replace(MORPHOLOGY, prototypes=0),
+    "morphology-1": replace(MORPHOLOGY, prototypes=1),
+    "morphology-3": replace(MORPHOLOGY, prototypes=3, project_encoder=False),
+    "morphology-one-attention": replace(MORPHOLOGY, separate_attention=False, shared_embedding=True),
+    "morphology-no-own-attention": replace(MORPHOLOGY, own_attention=False),
+    "morphology-reach": replace(MORPHOLOGY, reach=2),
+    "morphology-dropout": replace(MORPHOLOGY, dropout=0.4, state_dropout=0.3, write_dropout=0.5),
+    "morphology-latent": replace(MORPHOLOGY, latent=2),
+    "gated-tanh-attention": replace(SCAN, copying="gated", own_attention=True),
+    "predictor": replace(MORPHOLOGY, prototypes=1, own_attention=False, copying="none", dropout=0.5, feed_dropout=0.5),
+}
+
+
+def network(architecture: Architecture, seeds: Sequence[int] = (0,)) -> Recombiner:
+    """A network in evaluation mode, in double precision, with larger weights than at the start of training."""
+    model = Recombiner(architecture, len(seeds))
+    initialize(model, seeds)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return model.double().eval()
+
+
+def sequences(*shape: int, longest: int, vocabulary: int = 7, seed: int = 0) -> Tensor:
+    """Random token ids (*shape, longest): one to `longest` - 1 tokens, EOS, padding; the first one is the longest."""
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(SEP, vocabulary, (*shape, longest), generator=generator)
+    lengths = torch.randint(1, longest, (*shape, 1), generator=generator)
+    lengths.view(-1)[0] = longest - 1
+    position = torch.arange(longest)
+    tokens = torch.where(position == lengths, EOS, tokens)
+    return tokens.masked_fill(position > lengths, PAD)
+
+
+def batch(
+    model: Recombiner, size: int = 3, *, source: int = 5, target: int = 6, seed: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Prototypes (R, size, K, source) and targets (R, size, target)."""
+    a, r = model.architecture, model.replicas
+    if not a.prototypes:
+        return torch.empty(r, size, 0, 0, dtype=torch.long), sequences(r, size, longest=target, seed=seed)
+    prototypes = sequences(r, size, a.prototypes, longest=source, seed=seed + 1)
+    return prototypes, sequences(r, size, longest=target, seed=seed)
+
+
+def some_z(model: Recombiner, size: int) -> Tensor | None:
+    """A value of the latent variable (R, size, latent) for a network that has one."""
+    generator = torch.Generator().manual_seed(5)
+    shape = (model.replicas, size, model.architecture.latent)
+    return torch.randn(shape, generator=generator, dtype=torch.double) if model.latent is not None else None
+
+
+def one_at_a_time(model: Recombiner, prototypes: Tensor, target: Tensor, z: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Log-probabilities (R, T, B) and distributions over tokens (R, T, B, V), from one decoder step after another."""
+    context = model.remember(prototypes)
+    state, previous, own = context.state, torch.full_like(target[..., 0], BOS), target[..., :0]
+    scores, distributions = [], []
+    for step, token in enumerate(target.unbind(-1)):
+        state, step_scores = model.decode(context, state, previous.unsqueeze(1), z=z, start=step)
+        entries, sources = model.entries(step_scores), model.sources(context, own)
+        scores.append(target_log_probability(entries, sources, token.unsqueeze(1))[0])
+        distributions.append(token_probabilities(entries.squeeze(1), sources))
+        previous = token
+        if model.architecture.own_attention:
+            own = torch.cat([own, token.unsqueeze(-1)], dim=-1)
+    return torch.cat(scores, 1).masked_fill(target.transpose(1, 2) == PAD, 0), torch.stack(distributions, 1)
+
+
+def every_sequence(steps: int) -> Tensor:
+    """All there is to generate in so many steps (count, steps): sequences that end, and prefixes that do not yet."""
+    rows = [[*words, EOS] for length in range(steps) for words in product((SEP, A, B), repeat=length)]
+    rows += [list(words) for words in product((SEP, A, B), repeat=steps)]
+    return torch.tensor([row + [PAD] * (steps - len(row)) for row in rows])

@@ -1,0 +1,72 @@
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
+from recombine.example import Example
+from recombine.training.corpus import Corpus, encoded, padded
+
+CPU = torch.device("cpu")
+SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=5).map(tuple)
+EXAMPLES = st.lists(st.builds(Example, SIDES, SIDES), min_size=1, max_size=5)
+
+
+def ids(vocabulary: Vocabulary, tokens: tuple[str, ...], steps: int) -> list[int]:
+    row = [SEP if token == "\t" else 5 + vocabulary.tokens.index(token) for token in tokens] + [EOS]
+    return (row + [PAD] * steps)[:steps]
+
+
+@given(EXAMPLES, st.data())
+def test_recombination_batches_are_what_the_rows_say(examples: list[Example], data: st.DataObject) -> None:
+    n = data.draw(st.integers(0, 3))
+    index = st.integers(0, len(examples) - 1)
+    rows = np.array(data.draw(st.lists(st.lists(index, min_size=1 + n, max_size=1 + n), min_size=1, max_size=6)))
+    vocabulary = Vocabulary.of(examples)
+    corpus = Corpus.for_recombination(examples, rows, vocabulary, CPU)
+    longest = max(len(example.d) for example in examples) + 1
+    assert corpus.longest == longest
+    drawn = st.lists(st.lists(st.integers(0, len(rows) - 1), min_size=2, max_size=2), min_size=2, max_size=2)
+    chosen = np.array(data.draw(drawn))
+    sources, targets = corpus.batch(torch.from_numpy(chosen), longest, longest)
+    assert sources.shape == (2, 2, n, longest)
+    for r in range(2):
+        for b in range(2):
+            target, *prototypes = rows[chosen[r, b]]
+            assert targets[r, b].tolist() == ids(vocabulary, examples[target].d, longest)
+            assert sources[r, b].tolist() == [ids(vocabulary, examples[k].d, longest) for k in prototypes]
+            assert corpus.target_lengths[0, chosen[r, b]] == len(examples[target].d) + 1
+            expected = max((len(examples[k].d) + 1 for k in prototypes), default=0)
+            assert corpus.source_lengths[0, chosen[r, b]] == expected
+
+
+@given(st.lists(EXAMPLES, min_size=1, max_size=3), st.data())
+def test_prediction_batches_are_each_replicas_own_examples(sets: list[list[Example]], data: st.DataObject) -> None:
+    vocabulary = Vocabulary.of([example for examples in sets for example in examples])
+    corpus = Corpus.for_prediction(sets, vocabulary, CPU)
+    replicas = len(sets) if len(sets) > 1 else 2  # one set serves any number of replicas
+    owned = [sets[r % len(sets)] for r in range(replicas)]
+    index = [data.draw(st.lists(st.integers(0, len(mine) - 1), min_size=3, max_size=3)) for mine in owned]
+    steps = corpus.longest
+    sources, targets = corpus.batch(torch.tensor(index), steps, steps)
+    for r, mine in enumerate(owned):
+        for b, number in enumerate(index[r]):
+            x, y = mine[number].x, mine[number].y
+            assert sources[r, b].tolist() == [ids(vocabulary, x, sources.shape[-1])]
+            assert targets[r, b].tolist() == ids(vocabulary, y, targets.shape[-1])
+            assert corpus.source_lengths[r % len(sets), number] == len(x) + 1
+            assert corpus.target_lengths[r % len(sets), number] == len(y) + 1
+
+
+def test_batches_are_cut_to_the_steps_asked_for() -> None:
+    examples = [Example(tuple("ab"), tuple("abcab")), Example(tuple("c"), tuple("a"))]
+    corpus = Corpus.for_prediction([examples], Vocabulary.of(examples), CPU)
+    sources, targets = corpus.batch(torch.tensor([[1]]), 2, 2)
+    assert sources.tolist() == [[[[7, EOS]]]]
+    assert targets.tolist() == [[[5, EOS]]]
+
+
+def test_encoded_sequences_end_and_are_padded_and_what_was_never_seen_is_unknown() -> None:
+    vocabulary = Vocabulary(("a", "b"))
+    assert encoded([("a", "b"), ("z",)], vocabulary, CPU).tolist() == [[5, 6, EOS], [UNK, EOS, PAD]]
+    assert padded([[1], [1, 2]]).tolist() == [[1, PAD], [1, 2]]

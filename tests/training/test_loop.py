@@ -1,0 +1,112 @@
+import pytest
+import torch
+from networks import MORPHOLOGY, SCAN, network
+from torch import Tensor
+from toy import schedule
+
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.loop import Trainer, TrainingSettings
+
+SEEDS = (1, 2)
+
+
+class Scripted:
+    """An evaluation that says what it was told to, and remembers the parameters that it saw."""
+
+    def __init__(self, *values: tuple[float, float]) -> None:
+        self.values, self.seen = list(values), []
+
+    def __call__(self, model: Recombiner) -> Tensor:
+        assert not model.training
+        assert not torch.is_grad_enabled()
+        self.seen.append([p.detach().clone() for p in model.parameters()])
+        return torch.tensor(self.values[len(self.seen) - 1])
+
+
+def trainer(evaluate: Scripted | None = None, *, epochs: int, **settings: float) -> Trainer:
+    chosen = TrainingSettings(epochs=epochs, steps_per_epoch=2, lr=0.01, **settings)
+    return Trainer(network(SCAN, SEEDS), schedule(SEEDS), chosen, Noise(SEEDS, longest=16), evaluate=evaluate)
+
+
+def test_the_rate_of_a_replica_that_has_not_improved_for_long_enough_is_halved_again_and_again() -> None:
+    evaluate = Scripted((1.0, 1.0), (1.00005, 2.0), (1.0, 3.0), (1.0, 3.0), (1.0, 3.0), (2.0, 3.0), (2.0, 3.0))
+    history = trainer(evaluate, epochs=7, patience=2).run()
+    rates = [[rate / 0.01 for rate in rates] for rates in zip(*history.lr, strict=True)]
+    assert rates[0] == pytest.approx([1, 1, 1, 0.5, 0.5, 0.25, 0.25])
+    assert rates[1] == pytest.approx([1, 1, 1, 1, 1, 0.5, 0.5])
+    assert history.evaluation == [pytest.approx(list(values)) for values in evaluate.values]
+
+
+def test_without_patience_the_rate_stays() -> None:
+    history = trainer(Scripted(*[(0.0, 0.0)] * 4), epochs=4).run()
+    assert history.lr == [pytest.approx([0.01, 0.01])] * 4
+
+
+def test_rates_decay_after_the_epoch_that_was_named() -> None:
+    history = trainer(epochs=4, decay_at=2, decay=0.1).run()
+    assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0.01, 0.001, 0.001])
+
+
+def test_the_best_parameters_of_each_replica_are_kept() -> None:
+    evaluate = Scripted((0.5, 0.1), (0.2, 0.9), (0.3, 0.4))
+    run = trainer(evaluate, epochs=3, keep_best=True)
+    run.run()
+    for number, parameter in enumerate(run.model.parameters()):
+        first, second = parameter.chunk(2)
+        assert torch.equal(first, evaluate.seen[0][number].chunk(2)[0])
+        assert torch.equal(second, evaluate.seen[1][number].chunk(2)[1])
+
+
+def test_else_the_last_parameters_are() -> None:
+    evaluate = Scripted((0.5, 0.1), (0.2, 0.9), (0.3, 0.4))
+    run = trainer(evaluate, epochs=3)
+    run.run()
+    assert all(torch.equal(p, seen) for p, seen in zip(run.model.parameters(), evaluate.seen[-1], strict=True))
+
+
+def test_training_stops_when_the_time_is_over_and_says_so() -> None:
+    run = trainer(epochs=5, max_time=0.0)
+    history = run.run()
+    assert history.stopped_early
+    assert len(history.loss) == 1
+    assert history.seconds > 0
+    last = trainer(epochs=1, max_time=0.0).run()
+    assert not last.stopped_early
+
+
+def test_the_report_is_told_the_steps_after_every_epoch() -> None:
+    told = []
+    trainer(epochs=3).run(lambda steps, history: told.append((steps, len(history.loss))))
+    assert told == [(2, 1), (4, 2), (6, 3)]
+
+
+@pytest.mark.parametrize("loss_per", ["sequence", "token"])
+def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> None:
+    """With a rate of zero nothing changes, so that every step's loss can be computed afterwards."""
+    plain = network(MORPHOLOGY, SEEDS)
+    batches = schedule(SEEDS, prototypes=2)
+    settings = TrainingSettings(epochs=1, steps_per_epoch=3, lr=0.0, loss_per=loss_per)
+    history = Trainer(plain, batches, settings, Noise(SEEDS)).run()
+    expected = torch.zeros(2, dtype=torch.double)
+    for batch, _ in zip(batches, range(3), strict=False):
+        sources, target = batches.corpus.batch(torch.from_numpy(batch.rows), batch.source_steps, batch.target_steps)
+        log_p, _ = plain(sources, target)
+        per = (target != 0).sum((1, 2)) if loss_per == "token" else target.shape[1]
+        expected -= log_p.detach().sum((1, 2)) / per / 3
+    assert history.loss[0] == pytest.approx(expected.tolist(), rel=1e-5)
+
+
+def test_training_learns() -> None:
+    settings = TrainingSettings(epochs=6, steps_per_epoch=10, lr=0.03)
+    run = Trainer(network(MORPHOLOGY, SEEDS), schedule(SEEDS), settings, Noise(SEEDS))
+    history = run.run()
+    assert not run.model.training
+    assert all(last < 0.8 * first for first, last in zip(history.loss[0], history.loss[-1], strict=True))
+
+
+def test_where_nothing_tells_the_best_the_last_is_kept() -> None:
+    run = trainer(epochs=1, keep_best=True)
+    before = [p.detach().clone() for p in run.model.parameters()]
+    run.run()
+    assert not any(torch.equal(old, new) for old, new in zip(before, run.model.parameters(), strict=True))

@@ -1,0 +1,85 @@
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from networks import MORPHOLOGY, SCAN, VARIANTS
+from toy import CPU, EXAMPLES, VOCABULARY, schedule
+
+from recombine.models.architecture import Architecture
+from recombine.models.layers import initialize
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.corpus import Corpus
+from recombine.training.loop import Trainer, TrainingSettings
+from recombine.training.schedule import Schedule, mixture
+
+LONGEST = 16
+SETTINGS = TrainingSettings(epochs=4, steps_per_epoch=5, lr=0.01, clip=0.5)
+PREDICTOR = replace(VARIANTS["predictor"], state_dropout=0.2)
+
+
+def model(architecture: Architecture, seeds: Sequence[int]) -> Recombiner:
+    fresh = Recombiner(architecture, len(seeds))
+    initialize(fresh, seeds)
+    return fresh.double()
+
+
+def trained(architecture: Architecture, batches: Schedule, settings: TrainingSettings = SETTINGS) -> Trainer:
+    noise = Noise([100 + seed for seed in batches.seeds], longest=LONGEST)
+    trainer = Trainer(model(architecture, batches.seeds), batches, settings, noise)
+    trainer.run()
+    return trainer
+
+
+def assert_same(many: Recombiner, one: Recombiner, replica: int, *, replicas: int) -> None:
+    for theirs, mine in zip(many.parameters(), one.parameters(), strict=True):
+        assert torch.allclose(theirs.chunk(replicas)[replica], mine, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss_per", ["sequence", "token"])
+@pytest.mark.parametrize(
+    "architecture",
+    [SCAN, VARIANTS["scan-latent"], VARIANTS["scan-0"], MORPHOLOGY, VARIANTS["morphology-dropout"]],
+    ids=["scan", "scan-latent", "scan-0", "morphology", "morphology-dropout"],
+)
+def test_a_network_trained_in_a_population_is_the_one_trained_alone(architecture: Architecture, loss_per: str) -> None:
+    settings = replace(SETTINGS, loss_per=loss_per)
+    population = trained(architecture, schedule([3, 4, 5], prototypes=architecture.prototypes), settings)
+    alone = trained(architecture, schedule([4], prototypes=architecture.prototypes), settings)
+    assert_same(population.model, alone.model, 1, replicas=3)
+    losses = [loss[1] for loss in population.history.loss]
+    assert losses == pytest.approx([loss[0] for loss in alone.history.loss], rel=1e-5)
+
+
+def test_so_is_a_predictor_whose_neighbours_have_more_data_and_longer_sequences() -> None:
+    short, long = EXAMPLES[:6], EXAMPLES
+
+    def batches(seeds: list[int], *sets: list) -> Schedule:  # type: ignore[type-arg]
+        corpus = Corpus.for_prediction(sets, VOCABULARY, CPU)
+        return Schedule(corpus, [mixture(4, len(data) - 4, 0.3) for data in sets], seeds, 3, pool=4, rounding=2)
+
+    population = trained(PREDICTOR, batches([1, 2, 3], long, short, long))
+    alone = trained(PREDICTOR, batches([2], short))
+    assert_same(population.model, alone.model, 1, replicas=3)
+
+
+def test_training_the_same_twice_gives_the_same_bits() -> None:
+    first, second = (trained(SCAN, schedule([1, 2])).model for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("architecture", [SCAN, VARIANTS["morphology-dropout"]], ids=["scan", "morphology"])
+def test_training_resumed_in_the_middle_gives_the_same_bits(architecture: Architecture) -> None:
+    batches = schedule([1, 2])
+    whole = trained(architecture, batches)
+    half = trained(architecture, batches, replace(SETTINGS, epochs=2))
+    resumed = Trainer(model(architecture, [8, 9]), batches, SETTINGS, Noise([0, 0], longest=LONGEST))
+    resumed.model.load_state_dict(half.model.state_dict())
+    resumed.optimizer.restore({name: value.clone() for name, value in half.optimizer.state().items()})
+    resumed.noise.restore([state.clone() for state in half.noise.state()])
+    resumed.history = half.history
+    resumed.run()
+    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
+    assert np.array_equal(whole.history.loss, resumed.history.loss)
