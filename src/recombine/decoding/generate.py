@@ -103,12 +103,13 @@ class _Run:
         self.index = 0
 
     @classmethod
-    def start(cls, model: Recombiner, prototypes: Tensor, noise: Noise | None) -> "_Run":
+    def start(cls, model: Recombiner, prototypes: Tensor, noise: Noise | None, *, width: int = 1) -> "_Run":
         z = None
         if model.latent is not None:
             assert noise is not None
-            z = model.latent.prior(prototypes.shape[1], noise)
-        return cls(model, model.remember(prototypes), z, noise)
+            z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
+        context = model.remember(prototypes)
+        return cls(model, context if width == 1 else context.repeated(width), z, noise)
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
@@ -138,7 +139,7 @@ class _Run:
 def _beam(model: Recombiner, prototypes: Tensor, steps: int, width: int, noise: Noise | None) -> Generated:
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
     replicas, batch = prototypes.shape[:2]
-    run = _Run.start(model, prototypes.repeat_interleave(width, dim=1), noise)
+    run = _Run.start(model, prototypes, noise, width=width)
     total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)

@@ -21,6 +21,19 @@ class Memory(NamedTuple):
     padding: Tensor  # (R, B, K, S), MASKED at padding and 0 elsewhere
     query: Callable[[Tensor], Tensor]  # projects (R, B, query) to (R, B, K·A)
 
+    def repeated(self, times: int) -> "Memory":
+        """Returns the same with every example of the batch repeated."""
+
+        def repeat(x: Tensor) -> Tensor:
+            by_example = x.view(-1, self.padding.shape[2], *x.shape[1:])  # (R·B, K, ...)
+            return by_example.repeat_interleave(times, dim=0).flatten(0, 1)
+
+        return self._replace(
+            keys=Hoisted(repeat(self.keys.right)),
+            values=Hoisted(repeat(self.values.right)),
+            padding=self.padding.repeat_interleave(times, dim=1),
+        )
+
 
 class Attention(nn.Module):
     """Attends to each of K prototypes separately.

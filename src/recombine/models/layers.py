@@ -26,13 +26,13 @@ class Hoisted:
 
     def __init__(self, right: Tensor) -> None:
         self._steps: list[tuple[Tensor, Tensor]] = []
-        self._right = cast(Tensor, _Hoist.apply(right, self._steps)) if right.requires_grad else right  # type: ignore[no-untyped-call]
+        self.right = cast(Tensor, _Hoist.apply(right, self._steps)) if right.requires_grad else right  # type: ignore[no-untyped-call]
 
     def __call__(self, left: Tensor) -> Tensor:
         """Returns left @ right for (N, rows, inner) @ (N, inner, columns)."""
-        if not self._right.requires_grad:
-            return torch.bmm(left, self._right)
-        return cast(Tensor, _HoistedProduct.apply(left, self._right, self._steps))  # type: ignore[no-untyped-call]
+        if not self.right.requires_grad:
+            return torch.bmm(left, self.right)
+        return cast(Tensor, _HoistedProduct.apply(left, self.right, self._steps))  # type: ignore[no-untyped-call]
 
 
 class _Hoist(torch.autograd.Function):
@@ -179,12 +179,13 @@ class BiLSTM(nn.Module):
         both = torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1)  # (R, 2, S, N, E)
         rows = both.reshape(replicas * 2, steps * count, -1)
         gates = torch.baddbmm(self.weights.bias.flatten(0, 1), rows, self.weights.input.flatten(0, 1))
-        gates = gates.view(replicas * 2, steps, count, -1)
+        gates = gates.view(replicas * 2, steps, count, -1).transpose(0, 1).contiguous()
         recur = Hoisted(self.weights.state.flatten(0, 1))
         h = c = x.new_zeros(replicas * 2, count, self.hidden)
         hs, cs = [], []
-        for step in range(steps):
-            h, c = lstm_cell(gates[:, step], recur(h), c)
+        # Unbound, not indexed: the gradient of an index is a tensor as large as all steps together.
+        for from_input in gates.unbind(0):
+            h, c = lstm_cell(from_input, recur(h), c)
             hs.append(h)
             cs.append(c)
         h_all = torch.stack(hs, dim=1).view(replicas, 2, steps, count, -1)

@@ -30,6 +30,12 @@ class Context(NamedTuple):
     tokens: Tensor  # (R, B, K·S)
     state: "State"
 
+    def repeated(self, times: int) -> "Context":
+        """Returns the same with every example repeated, for so many hypotheses of each."""
+        memory = None if self.memory is None else self.memory.repeated(times)
+        state = State(*(part.repeat_interleave(times, dim=1) for part in self.state))
+        return Context(memory, self.tokens.repeat_interleave(times, dim=1), state)
+
 
 class State(NamedTuple):
     """The decoder between two steps."""
@@ -191,17 +197,18 @@ class Recombiner(nn.Module):
         if z is not None:
             x = torch.cat([x, z.unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
         gates = torch.baddbmm(self.decoder.bias[:, 0], x.flatten(1, 2), self.decoder.input[:, 0])
-        gates = gates.view(*x.shape[:3], -1)
+        gates = gates.view(*x.shape[:3], -1).transpose(0, 1).contiguous()
         recur, to_feed = Hoisted(self.decoder.state[:, 0]), self.to_feed.hoisted()
         fed = noise.dropout(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
         kept = noise.dropout(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         outputs = []
-        for t in range(steps):
+        # Unbound, not indexed: the gradient of an index is a tensor as large as all steps together.
+        for t, (x_t, gates_t) in enumerate(zip(x.unbind(1), gates.unbind(0), strict=True)):
             state, step = self._step(
                 context,
                 state,
-                x[:, t],
-                gates[:, t],
+                x_t,
+                gates_t,
                 recur,
                 to_feed,
                 feed_mask=None if fed is None else fed[:, t],

@@ -98,8 +98,12 @@ class Schedule:
         return targets[replica % len(targets)], sources[replica % len(sources)]
 
     def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
+        """Sorts by target length, then stretches of a few batches by source length: both are alike within a batch."""
         targets, sources = self._lengths(replica)
-        return pool[np.lexsort((sources[pool], targets[pool]))]
+        pool = pool[np.argsort(targets[pool], kind="stable")]
+        stretch = self.batch * max(1, round(self.pool**0.5))
+        parts = [pool[start : start + stretch] for start in range(0, len(pool), stretch)]
+        return np.concatenate([part[np.argsort(sources[part], kind="stable")] for part in parts])
 
     def _shaped(self, index: np.ndarray) -> Batch:
         targets, sources = (

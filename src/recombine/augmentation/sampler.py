@@ -1,0 +1,199 @@
+"""Draws samples from trained networks: prototypes from Ω, decoding, and what is kept (section 4, appendix B)."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import torch
+
+from recombine.augmentation.protocol import Samples, Validator
+from recombine.data.vocabulary import EOS, PAD, SEP, Vocabulary
+from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.example import Example, Provenance
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.corpus import encoded
+
+Prototypes = Callable[[int, np.random.Generator], np.ndarray]
+"""Draws so many prototype tuples: indices of examples, (count, n)."""
+Novelty = Literal["pair", "input", "both"]
+
+UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingSettings:
+    """How samples are drawn and which are kept.
+
+    Attributes:
+        decoding: How tokens are chosen.
+        novelty: What must be new: the pair; the input; or both the input and the output, as in the authors' code.
+        surplus: Collect so many times n samples and keep the n most probable ones.
+        patience: Candidates drawn, for each sample asked for, before the temperature is raised.
+        warmer: By how much it is raised.
+        warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
+        batch: Candidates drawn at a time by each replica.
+    """
+
+    decoding: Decoding = field(default_factory=Decoding)
+    novelty: Novelty = "pair"
+    surplus: float = 1.25
+    patience: int = 100
+    warmer: float = 0.2
+    warmest: float = 1.0
+    batch: int = 512
+
+
+@dataclass
+class _Collected:
+    """What one replica has so far."""
+
+    kept: list[tuple[float, Example]] = field(default_factory=list)
+    seen: set[bytes] = field(default_factory=set)
+    rejected: Counter[str] = field(default_factory=Counter)
+
+
+class _Batch:
+    """What one replica drew in one go, on the host."""
+
+    def __init__(self, chosen: np.ndarray, generated: Generated, replica: int, *, width: int) -> None:
+        self.chosen, self.width, self.own = chosen, width, generated.own
+        self.tokens: list[list[int]] = generated.tokens[replica].tolist()
+        self.entries: list[list[int]] = generated.entries[replica].tolist()
+        self.scores: list[float] = generated.log_probability[replica].tolist()
+
+
+class Sampler:
+    """Draws from a population of networks, each replica on its own.
+
+    Args:
+        model: R trained replicas, in evaluation mode.
+        examples: The training examples.
+        vocabulary: Their tokens.
+        prototypes: Draws from Ω.
+        settings: How.
+    """
+
+    def __init__(
+        self,
+        model: Recombiner,
+        examples: Sequence[Example],
+        vocabulary: Vocabulary,
+        prototypes: Prototypes,
+        settings: SamplingSettings,
+    ) -> None:
+        self.model, self.examples, self.vocabulary = model, examples, vocabulary
+        self.prototypes, self.settings = prototypes, settings
+        self.device = model.embed.weight.device
+        self.table = encoded([example.d for example in examples], vocabulary, self.device)
+        # A sequence may become as long as the longest it could have been trained on.
+        self.steps = self.table.shape[1]
+        self._known_x = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
+        self._known_y = {_key(vocabulary.encode(example.y)[:-1]) for example in examples}
+        self._known = {_key(vocabulary.encode(example.d)[:-1]) for example in examples}
+
+    def sample(self, n: int, seeds: Sequence[int], accept: Validator | None = None) -> list[Samples]:
+        """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
+        settings = self.settings
+        wanted = round(n * settings.surplus)
+        collected = [_Collected() for _ in seeds]
+        rngs = [np.random.default_rng([2, seed]) for seed in seeds]
+        noise = Noise([seed + 2**32 for seed in seeds], self.device)
+        decoding, drawn = settings.decoding, 0
+        while any(len(c.kept) < wanted for c in collected):
+            if drawn >= settings.patience * wanted:
+                warmer = _warmer(decoding, settings)
+                if warmer is None:
+                    break
+                decoding, drawn = warmer, 0
+            chosen = np.stack([self.prototypes(settings.batch, rng) for rng in rngs])  # (R, B, n)
+            sequences = self._sequences(chosen)
+            generated = generate(self.model, sequences, self.steps, decoding, noise)
+            drawn += settings.batch
+            for replica, so_far in enumerate(collected):
+                if len(so_far.kept) < wanted:
+                    batch = _Batch(chosen[replica], generated, replica, width=sequences.shape[-1])
+                    self._collect(so_far, batch, wanted=wanted, accept=accept)
+        return [self._result(n, so_far, decoding) for so_far in collected]
+
+    def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
+        index = torch.from_numpy(chosen).to(self.device)
+        sequences = self.table[index]
+        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
+        return sequences[..., :longest]
+
+    def _collect(self, so_far: _Collected, batch: _Batch, *, wanted: int, accept: Validator | None) -> None:
+        for number, row in enumerate(batch.tokens):
+            ids, reason = self._judge(row, so_far.seen)
+            if reason is None:
+                so_far.seen.add(_key(ids))
+                example = self._example(ids, batch, number)
+                reason = accept(example) if accept else None
+            if reason is not None:
+                so_far.rejected[reason] += 1
+                continue
+            so_far.kept.append((batch.scores[number], example))
+            if len(so_far.kept) == wanted:
+                return
+
+    def _judge(self, ids: list[int], seen: set[bytes]) -> tuple[list[int], str | None]:
+        """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
+        if EOS not in ids:
+            return ids, UNFINISHED
+        ids = ids[: ids.index(EOS)]
+        if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP:
+            return ids, MALFORMED
+        middle = ids.index(SEP)
+        novelty = self.settings.novelty
+        if _key(ids) in self._known or (novelty != "pair" and _key(ids[:middle]) in self._known_x):
+            return ids, KNOWN
+        if novelty == "both" and _key(ids[middle + 1 :]) in self._known_y:
+            return ids, KNOWN
+        return ids, DUPLICATE if _key(ids) in seen else None
+
+    def _example(self, ids: list[int], batch: _Batch, number: int) -> Example:
+        middle = ids.index(SEP)
+        tokens = self.vocabulary.decode(ids)
+        prototypes = tuple(self.examples[i].with_provenance(None) for i in batch.chosen[number])
+        sources = tuple(self._source(batch, number, t, middle, prototypes) for t in range(len(ids)) if t != middle)
+        provenance = Provenance("recombination", prototypes, log_probability=batch.scores[number], sources=sources)
+        return Example(tokens[:middle], tokens[middle + 1 :], provenance)
+
+    def _source(self, batch: _Batch, number: int, t: int, middle: int, prototypes: tuple[Example, ...]) -> str:
+        """Says where token t came from, in the words of `Provenance.sources`."""
+        place = batch.entries[number][t] - len(self.vocabulary)
+        own = batch.own[t]
+        if place < 0:
+            return "written"
+        if place < own:
+            return f"own:{_position(place, middle)}"
+        # Prototypes are padded to a common width, so a place says which prototype and where.
+        k, j = divmod(place - own, batch.width)
+        return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
+
+    def _result(self, n: int, so_far: _Collected, decoding: Decoding) -> Samples:
+        best = sorted(so_far.kept, key=lambda scored: -scored[0])[:n]
+        shortfall = ""
+        if len(best) < n:
+            shortfall = (
+                f"Only {len(best)} new ones came after {self.settings.patience} draws for each one asked for, "
+                f"up to temperature {decoding.temperature:g}."
+            )
+        return Samples(tuple(example for _, example in best), n, dict(so_far.rejected), shortfall)
+
+
+def _key(ids: Sequence[int]) -> bytes:
+    return np.asarray(ids, dtype=np.int32).tobytes()
+
+
+def _position(place: int, middle: int) -> int:
+    """Turns a place in x ▷ y into a position among the tokens of x and y, from 1; ▷ itself counts as its left."""
+    return place + 1 if place < middle else place
+
+
+def _warmer(decoding: Decoding, settings: SamplingSettings) -> Decoding | None:
+    if decoding.strategy in ("greedy", "beam") or decoding.temperature >= settings.warmest:
+        return None
+    return replace(decoding, temperature=min(settings.warmest, decoding.temperature + settings.warmer))
