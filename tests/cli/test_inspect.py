@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from commands import Run
 
+from recombine.cli.inspection import RULES
 from recombine.data import files
+from recombine.neighborhoods import NEIGHBORHOODS
 
 
 def inspected(run: Run, *arguments: object, stdin: str = "") -> dict[str, Any]:
@@ -52,6 +54,10 @@ def test_worked_examples_are_training_examples(run: Run, train: Path, rule: str,
 def test_auto_takes_the_rule_that_suits_the_data(run: Run, train: Path, words: Path) -> None:
     assert [found["rule"] for found in inspected(run, train)["coverage"]] == ["long-short"]
     assert [found["rule"] for found in inspected(run, words)["coverage"]] == ["tagged"]
+
+
+def test_every_rule_can_be_chosen() -> None:
+    assert set(RULES) == set(NEIGHBORHOODS)
 
 
 def test_all_and_none(run: Run, train: Path) -> None:

@@ -141,24 +141,18 @@ def inspect_examples(
 
 
 def _rule(name: str) -> "Rule":
-    """Returns the rule that finds at most one row for a target: enough to tell who has a neighborhood."""
-    match name:
-        case "one-prototype":
-            from recombine.neighborhoods.one_prototype import OnePrototype
+    """Returns the rule, told to find no more rows for a target than it takes to tell that it has a neighborhood."""
+    from recombine.neighborhoods import LongLong, LongShort, OnePrototype, Tagged
 
-            return OnePrototype(first=1)
-        case "long-short":
-            from recombine.neighborhoods.long_short import LongShort
-
-            return LongShort(first=1, second=1)
-        case "long-long":
-            from recombine.neighborhoods.long_long import LongLong
-
-            return LongLong(first=1, second=1)
-        case "tagged":
-            from recombine.neighborhoods.tagged import Tagged
-
-            return Tagged()
+    rules: tuple[Rule, ...] = (
+        OnePrototype(first=1),
+        LongShort(first=1, second=1),
+        LongLong(first=1, second=1),
+        Tagged(),  # is quick as it is, and its best first prototype may lack a second
+    )
+    for rule in rules:
+        if rule.name == name:
+            return rule
     raise unknown("neighborhood", name, RULES)
 
 
