@@ -76,7 +76,7 @@ def generate(
         if decoding.strategy != "greedy":
             assert noise is not None
             gumbel = -torch.log(-torch.log(noise.uniform(*p.shape[1:]).clamp(1e-20, 1 - 1e-7)))
-            drawn = (p.clamp(min=1e-30).log() / decoding.temperature + gumbel).argmax(-1)
+            drawn = (p.log() / decoding.temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
         total += p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
