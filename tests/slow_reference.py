@@ -5,6 +5,7 @@ without gradients.
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -32,9 +33,18 @@ class Parameters:
         return y + self(f"{name}.bias", number)[0] if f"{name}.bias" in self._values else y
 
 
-def encode(p: Parameters, table: str, tokens: list[int], hidden: int) -> tuple[Tensor, Tensor, Tensor]:
+class Masks(NamedTuple):
+    """Dropout of the SCAN network: zeros, and what makes up for them."""
+
+    prototypes: Tensor  # (n, S, E), on the encoder's input
+    previous: Tensor  # (T, E), on the embedding of the previous token
+    feed: Tensor  # (T, E), on the feed vector as an input
+    state: Tensor  # (T, H), on h_out where the feed vector is computed from it
+
+
+def encode(p: Parameters, table: str, tokens: list[int], hidden: int, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """BiLSTM(W_e d'): states (S, 2H), and the two directions' final h and c, summed (A.1)."""
-    embedded = torch.stack([p(table)[token] for token in tokens])
+    embedded = torch.stack([p(table)[token] for token in tokens]) * mask[: len(tokens)]
     lstm = nn.LSTM(embedded.shape[1], hidden, bidirectional=True, dtype=embedded.dtype)
     for number, suffix in enumerate(["", "_reverse"]):
         getattr(lstm, f"weight_ih_l0{suffix}").copy_(p("encoder.weights.input")[number].T)
@@ -68,9 +78,11 @@ def attend(weights: list[float], values: list[Tensor]) -> Tensor:
     return torch.stack([weight * value for weight, value in zip(weights, values, strict=True)]).sum(0)
 
 
-def scan(p: Parameters, prototypes: list[list[int]], target: list[int], hidden: int) -> list[float]:
+def scan(p: Parameters, prototypes: list[list[int]], target: list[int], masks: Masks) -> list[float]:
     """Log-probability of each target token under the SCAN network."""
-    encoded = [encode(p, "embed.weight", prototype, hidden)[0] for prototype in prototypes]
+    hidden = masks.state.shape[-1]
+    sources = zip(prototypes, masks.prototypes, strict=True)
+    encoded = [encode(p, "embed.weight", prototype, hidden, mask)[0] for prototype, mask in sources]
     keys = [torch.tanh(p.linear("attention.key", s, k)) for k, s in enumerate(encoded)]
     values = [torch.tanh(p.linear("attention.value", s, k)) for k, s in enumerate(encoded)]
     table = p("embed.weight")
@@ -79,14 +91,15 @@ def scan(p: Parameters, prototypes: list[list[int]], target: list[int], hidden: 
     h = c = torch.zeros(1, hidden, dtype=table.dtype)
     feed = torch.zeros(table.shape[1], dtype=table.dtype)
     log_p = []
-    for previous, token in zip([BOS, *target], target, strict=False):
-        step_input = torch.cat([table[previous], feed])
+    for t, token in enumerate(target):
+        previous = target[t - 1] if t else BOS
+        step_input = torch.cat([table[previous] * masks.previous[t], feed * masks.feed[t]])
         h, c = cell(step_input[None], (h, c))
         query = torch.tanh(p.linear("attention.query", torch.cat([h[0], step_input])))
         queries = query.view(len(prototypes), size)
         scores = [[float(key @ q) / math.sqrt(size) for key in ks] for ks, q in zip(keys, queries, strict=True)]
         contexts = [attend(softmax(s), list(v)) for s, v in zip(scores, values, strict=True)]
-        feed = p.linear("to_feed", torch.cat([h[0], *contexts]))
+        feed = p.linear("to_feed", torch.cat([h[0] * masks.state[t], *contexts]))
         output = [float(table[w] @ feed) if w >= EOS else -math.inf for w in range(len(table))]
         final = output + [score for each in scores for score in each]
         produces = [*range(len(table)), *[w for prototype in prototypes for w in prototype]]
@@ -97,8 +110,9 @@ def scan(p: Parameters, prototypes: list[list[int]], target: list[int], hidden: 
 
 
 def morphology(p: Parameters, prototypes: list[list[int]], target: list[int], hidden: int) -> list[float]:
-    """Log-probability of each target token under the morphology network."""
-    encoded = [encode(p, "embed_prototype.weight", prototype, hidden) for prototype in prototypes]
+    """Log-probability of each target token under the morphology network, which has no dropout."""
+    none = torch.ones(max(map(len, prototypes)), 1)
+    encoded = [encode(p, "embed_prototype.weight", prototype, hidden, none) for prototype in prototypes]
     states = [p.linear("project", each[0]) for each in encoded]
     table = p("embed.weight")
     cell = decoder_cell(p, table.shape[1], hidden)

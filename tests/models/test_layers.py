@@ -1,10 +1,12 @@
+import math
+
 import pytest
 import torch
 from networks import VARIANTS
 from torch import nn
 
 from recombine.models.architecture import Architecture
-from recombine.models.layers import BiLSTM, Embedding, Hoisted, Linear, initialize
+from recombine.models.layers import BiLSTM, Embedding, Hoisted, Linear, LSTMWeights, initialize
 from recombine.models.recombiner import Recombiner
 
 
@@ -89,3 +91,22 @@ def test_initial_parameters_depend_on_the_replicas_own_seed_only(architecture: A
         assert torch.equal(many.chunk(3)[1], one)
         assert torch.equal(torch.cat([one, one]), two)
         assert not torch.equal(many.chunk(3)[0], one)
+
+
+def test_initial_parameters_have_the_ranges_that_they_are_said_to_have() -> None:
+    linear, embedding, lstm = Linear(1, 25, 300), Embedding(1, 300, 16), LSTMWeights(1, 2, 5, 7, 100)
+    for layer in (linear, embedding, lstm):
+        initialize(layer, [0])
+    assert embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
+    forget = lstm.bias.unflatten(-1, (4, 100))[..., 1, :]
+    others = lstm.bias.unflatten(-1, (4, 100))[..., [0, 2, 3], :]
+    for values, bound in (
+        (linear.weight, 0.2),
+        (linear.bias, 0.2),
+        (lstm.input, 0.1),
+        (lstm.state, 0.1),
+        (others, 0.1),
+    ):
+        assert 0.95 * bound < values.abs().max() <= bound
+        assert values.mean().abs() < 4 * bound / math.sqrt(3 * values.numel())
+    assert 0.9 <= forget.min() < forget.max() <= 1.1

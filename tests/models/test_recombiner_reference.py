@@ -3,25 +3,59 @@ from dataclasses import replace
 import pytest
 import torch
 from networks import MORPHOLOGY, SCAN, batch, network
-from slow_reference import Parameters, morphology, scan
+from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
+from recombine.models.noise import Noise
+
+every_number = pytest.mark.parametrize("prototypes", [1, 2, 3])
 
 
 def unpadded(tokens: torch.Tensor) -> list[int]:
     return [token for token in tokens.tolist() if token != PAD]
 
 
+class Recorder(Noise):
+    """Remembers the masks that a network was given: encoder, previous tokens, feed vectors, states."""
+
+    def dropout(self, rate: float, steps: int, *shape: int) -> torch.Tensor:
+        mask = super().dropout(rate, steps, *shape)
+        self.masks = [*getattr(self, "masks", []), mask]
+        return mask
+
+    def of(self, replica: int, example: int, *, prototypes: int) -> Masks:
+        """The masks of one example."""
+        encoder, *decoder = (mask[replica] for mask in self.masks)
+        mine = encoder[:, example * prototypes : (example + 1) * prototypes]
+        return Masks(mine.transpose(0, 1), *(mask[:, example] for mask in decoder))
+
+
 @torch.no_grad()
-@pytest.mark.parametrize("prototypes", [1, 2, 3])
-@pytest.mark.parametrize(("architecture", "reference"), [(SCAN, scan), (MORPHOLOGY, morphology)])
-def test_the_whole_network_is_the_papers_equations(architecture, reference, prototypes: int) -> None:  # noqa: ANN001
-    model = network(replace(architecture, prototypes=prototypes), seeds=(4, 5))
+@every_number
+@pytest.mark.parametrize("dropout", [False, True])
+def test_the_scan_network_is_the_papers_equations(prototypes: int, dropout: bool) -> None:
+    rates = {} if dropout else {"dropout": 1e-6, "state_dropout": 1e-6}  # too small to drop anything
+    model = network(replace(SCAN, prototypes=prototypes, write_dropout=0.0, **rates), seeds=(4, 5)).train()
+    sources, targets = batch(model, 3)
+    noise = Recorder([1, 2])
+    log_p, _ = model(sources, targets, noise)
+    for r in range(2):
+        for b in range(3):
+            target = unpadded(targets[r, b])
+            masks = noise.of(r, b, prototypes=prototypes)
+            assert dropout == any(bool((mask == 0).any()) for mask in masks)
+            expected = scan(Parameters(model, r), [unpadded(d) for d in sources[r, b]], target, masks)
+            assert log_p[r, : len(target), b].tolist() == pytest.approx(expected, abs=1e-10)
+
+
+@torch.no_grad()
+@every_number
+def test_the_morphology_network_is_the_papers_equations(prototypes: int) -> None:
+    model = network(replace(MORPHOLOGY, prototypes=prototypes), seeds=(4, 5))
     sources, targets = batch(model, 3)
     log_p, _ = model(sources, targets)
     for r in range(2):
-        parameters = Parameters(model, r)
         for b in range(3):
             target = unpadded(targets[r, b])
-            expected = reference(parameters, [unpadded(d) for d in sources[r, b]], target, architecture.hidden)
+            expected = morphology(Parameters(model, r), [unpadded(d) for d in sources[r, b]], target, MORPHOLOGY.hidden)
             assert log_p[r, : len(target), b].tolist() == pytest.approx(expected, abs=1e-10)
