@@ -1,0 +1,232 @@
+"""The examples prepared for search: duplicates removed, tokens renamed, tables of who holds which token.
+
+Everything here is linear in the size of the data: a table of data by token, one of data by token set, one of token sets
+that differ by one token.
+"""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods.distance import Strings
+from recombine.neighborhoods.ragged import Integers, Ragged
+
+CODE_POINTS = 0x110000
+BITS = 64
+FIRST_LOOK, BATCH = 256, 512
+NOTHING = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Distinct examples, in order of first occurrence, as strings of one code point a token.
+
+    Attributes:
+        originals: Where in the sequence of examples each datum first occurs.
+        strings: The datum d of each, tokens renamed.
+        lengths: The number of tokens of each.
+        sets: The distinct token sets, each as its tokens in sorted order.
+        set_of: The number of each datum's token set.
+    """
+
+    originals: Integers
+    strings: Strings
+    lengths: Integers
+    sets: list[str]
+    set_of: Integers
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Self:
+        """Prepares examples for search.
+
+        Raises:
+            RecombineError: If there are none, or more distinct tokens than code points.
+        """
+        if not examples:
+            raise RecombineError("there are no examples, so there are no neighborhoods.")
+        names: dict[str, str] = {}
+        originals: dict[str, int] = {}
+        for position, example in enumerate(examples):
+            for token in example.d:
+                if token not in names:
+                    names[token] = _name(len(names))
+            originals.setdefault("".join([names[token] for token in example.d]), position)
+        sets: dict[str, int] = {}
+        set_of = [sets.setdefault("".join(sorted(set(string))), len(sets)) for string in originals]
+        return cls(
+            originals=np.fromiter(originals.values(), np.int32, len(originals)),
+            strings=np.array(list(originals), np.object_),
+            lengths=np.fromiter(map(len, originals), np.int32, len(originals)),
+            sets=list(sets),
+            set_of=np.array(set_of, np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    @cached_property
+    def postings(self) -> Ragged:
+        """The data that hold each token, shortest first."""
+        tokens = _code_points("".join([self.sets[number] for number in self.set_of.tolist()]))
+        sizes = np.fromiter(map(len, self.sets), np.int32, len(self.sets))[self.set_of]
+        data = np.repeat(np.arange(len(self), dtype=np.int32), sizes)
+        by_length = np.argsort(self.lengths[data], kind="stable")
+        return Ragged.grouped(tokens[by_length], data[by_length], size=int(tokens.max()) + 1)
+
+    @cached_property
+    def members(self) -> Ragged:
+        """The data with each token set."""
+        return Ragged.grouped(self.set_of, np.arange(len(self), dtype=np.int32), size=len(self.sets))
+
+    @cached_property
+    def one_apart(self) -> Ragged:
+        """The token sets that differ from each by exactly one token, |a Δ b| = 1."""
+        number = {tokens: place for place, tokens in enumerate(self.sets)}
+        smaller, larger = array("i"), array("i")
+        for place, tokens in enumerate(self.sets):
+            for gap in range(len(tokens)):
+                without = number.get(tokens[:gap] + tokens[gap + 1 :])
+                if without is not None:
+                    smaller.append(without)
+                    larger.append(place)
+        rows, values = (np.frombuffer(part, np.int32) for part in (larger + smaller, smaller + larger))
+        return Ragged.grouped(rows, values, size=len(self.sets))
+
+    @cached_property
+    def _longest(self) -> int:
+        return int(self.lengths.max())
+
+    @cached_property
+    def _frequencies(self) -> list[int]:
+        return list(np.diff(self.postings.starts).tolist())
+
+    @cached_property
+    def _posting_lengths(self) -> Integers:
+        return self.lengths[self.postings.values]
+
+    def similar(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
+        """Yields the data that could be within lev < delta of a sequence, in random order and in batches.
+
+        If lev(a, b) < delta, then fewer than delta * len(a) tokens of a are without a partner in b. So b holds at least
+        one of any choice of distinct tokens that make up that much of a: some are looked up that few data hold and that
+        make up much of a. A few hundred candidates come first, since they are often enough.
+
+        Args:
+            sequence: The sequence, which need not be a datum.
+            delta: The bound on lev.
+            budget: If there are more, about so many are chosen at random, evenly over the tokens looked up.
+            rng: Where randomness comes from.
+        """
+        counts = Counter(sequence)
+        needed = delta * len(sequence)
+        shelves = []
+        for token in sorted(counts, key=lambda token: (self._holders(token) / counts[token], token)):
+            shelves.append(self._with_token(token, len(sequence), delta))
+            needed -= counts[token]
+            if needed <= 0:
+                break
+        look = self._united(_share(shelves, min(FIRST_LOOK, budget), rng))
+        yield rng.permutation(look)
+        if sum(map(len, shelves)) > FIRST_LOOK:
+            yield from in_batches(self._united(_share(shelves, budget, rng), but=look), rng)
+
+    def covering(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
+        """Yields the data that could hold all tokens of a sequence and be within lev < delta of it, like ``similar``.
+
+        Args:
+            sequence: The sequence, at least one token; all data that hold its rarest are looked up.
+            delta: The bound on lev.
+            budget: If there are more, this many are chosen at random.
+            rng: Where randomness comes from.
+        """
+        rarest = min(sequence, key=lambda token: (self._holders(token), token))
+        shelf = thinned(self._with_token(rarest, len(sequence), delta), budget, rng)
+        wanted = np.uint64(_mask(sequence))
+        yield shelf[self._masks[shelf] & wanted == wanted]
+
+    def lacks(self, target: int, data: Integers) -> list[int]:
+        """Returns, for each of the data, a key to what it lacks of the target: equal keys, equal lacks."""
+        if len(self.postings) <= BITS:
+            return list((self._masks[target] & ~self._masks[data]).tolist())
+        return list(self.set_of[data].tolist())
+
+    @cached_property
+    def _masks(self) -> NDArray[np.uint64]:
+        """A bit mask of each datum's tokens; tokens share bits if there are more of them than bits."""
+        return np.fromiter(map(_mask, self.sets), np.uint64, len(self.sets))[self.set_of]
+
+    @cached_property
+    def _marks(self) -> NDArray[np.bool_]:
+        return np.zeros(len(self), np.bool_)
+
+    def _united(self, shelves: list[Integers], *, but: Integers = NOTHING) -> Integers:
+        """Returns the data on any of the shelves, each once, less some. Marking them is cheaper than sorting them."""
+        self._marks[but] = True
+        fresh = [but]
+        for shelf in shelves:
+            fresh.append(shelf[~self._marks[shelf]])
+            self._marks[fresh[-1]] = True
+        united = np.concatenate(fresh)
+        self._marks[united] = False
+        return united[len(but) :]
+
+    def _holders(self, token: str) -> int:
+        return self._frequencies[ord(token)]
+
+    def _with_token(self, token: str, length: int, delta: float) -> Integers:
+        """The data that hold a token, of lengths that allow lev < delta: lev is at least the difference in length."""
+        shortest = math.floor(length * (1 - delta))
+        longest = math.ceil(length / (1 - delta)) if delta < 1 else self._longest
+        start, end = self.postings.starts[ord(token) : ord(token) + 2]
+        low, high = self._posting_lengths[start:end].searchsorted([shortest, longest + 1])
+        return self.postings.values[start + low : start + high]
+
+
+def thinned(data: Integers, size: int, rng: np.random.Generator) -> Integers:
+    """Returns at most so many of the data: all, or a random one of each of as many equal stretches."""
+    if len(data) <= size or size < 1:
+        return data[:size]
+    ends = np.arange(size + 1) * len(data) // size
+    return data[ends[:-1] + (rng.random(size) * (ends[1:] - ends[:-1])).astype(np.int64)]
+
+
+def in_batches(data: Integers, rng: np.random.Generator) -> Iterator[Integers]:
+    """Yields the data in random order, a batch at a time."""
+    shuffled = rng.permutation(data)
+    for start in range(0, len(data), BATCH):
+        yield shuffled[start : start + BATCH]
+
+
+def _share(shelves: list[Integers], budget: int, rng: np.random.Generator) -> list[Integers]:
+    """Thins the shelves to a budget, evenly: what short ones leave over goes to the longer ones."""
+    thin = []
+    for remaining, shelf in zip(range(len(shelves), 0, -1), sorted(shelves, key=len), strict=True):
+        thin.append(thinned(shelf, budget // remaining, rng))
+        budget -= len(thin[-1])
+    return thin
+
+
+def _name(number: int) -> str:
+    if number == CODE_POINTS:
+        raise RecombineError(f"more than {CODE_POINTS} distinct tokens: neighborhoods need a smaller vocabulary.")
+    return chr(number)
+
+
+def _mask(tokens: str) -> int:
+    mask = 0
+    for token in tokens:
+        mask |= 1 << ord(token) % BITS
+    return mask
+
+
+def _code_points(text: str) -> Integers:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)

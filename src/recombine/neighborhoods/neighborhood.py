@@ -1,0 +1,121 @@
+"""The record that a neighborhood rule leaves behind: rows (target, prototypes), how they came about, and its file."""
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from recombine.data.output import replacing
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods.ragged import Integers
+
+Setting = str | int | float | bool | None
+
+UNREADABLE = (OSError, EOFError, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError)
+"""What numpy and zipfile raise on files that are damaged in one way or another."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighborhoods:
+    """For each target d, prototypes (d1, ...) that could have given it.
+
+    Attributes:
+        rows: One row (target, first prototype, ...) per member of N(target): indices into the sequence of examples,
+            sorted. Of identical examples only the first occurs.
+        rule: The name of the rule.
+        settings: The settings of the rule, and the seed.
+        passed: How many distinct examples there were, and how many met each condition of the rule, in the rule's order.
+    """
+
+    rows: Integers
+    rule: str
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    passed: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def prototypes(self) -> int:
+        """How many prototypes a target has in each row: the paper's n."""
+        return int(self.rows.shape[1]) - 1
+
+    @property
+    def account(self) -> str:
+        """How many examples met each condition, for people to see where a search ended."""
+        return ", ".join(f"{count} {condition}" for condition, count in self.passed.items())
+
+    def coverage(self, examples: Sequence[Example]) -> float:
+        """Returns the share of distinct examples that have at least one row."""
+        distinct = len(dict.fromkeys(examples))
+        return len(np.unique(self.rows[:, 0])) / distinct if distinct else 0.0
+
+    def with_prototypes(self, n: int) -> Self:
+        """Returns the neighborhoods for models with fewer prototypes: distinct rows of the target and the first n.
+
+        Raises:
+            RecombineError: If n is negative or there are not as many prototypes.
+        """
+        if not 0 <= n <= self.prototypes:
+            raise RecombineError(f"{n} prototypes asked of neighborhoods that have {self.prototypes}.")
+        return type(self)(np.unique(self.rows[:, : n + 1], axis=0), self.rule, self.settings, self.passed)
+
+    def require_rows(self) -> Self:
+        """Returns the neighborhoods if there are any.
+
+        Raises:
+            RecombineError: If no example has a neighborhood, with an account of where the search ended.
+        """
+        if len(self):
+            return self
+        raise RecombineError(
+            f"no example has a {self.rule} neighborhood: {self.account}.",
+            hint="Try another rule, a larger delta, or more data.",
+        )
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Writes one file, in numpy's npz format.
+
+        Args:
+            path: The file, which appears only once it is complete.
+            force: Whether an existing file may be replaced.
+        """
+        description = json.dumps({"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)})
+        with replacing(path, force=force) as file:
+            np.savez(file, rows=self.rows, description=description, digest=_digest(self.rows, description))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads what ``save`` wrote.
+
+        Raises:
+            RecombineError: If the file cannot be read, or is not as ``save`` left it.
+        """
+        try:
+            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+                rows, description, digest = file["rows"], str(file["description"]), str(file["digest"])
+            intact = digest == _digest(rows, description)
+        except FileNotFoundError as error:
+            raise RecombineError("there is no such file.", place=str(path)) from error
+        except (*UNREADABLE, zipfile.BadZipFile, zlib.error) as error:
+            raise _damaged(path) from error
+        if not intact:
+            raise _damaged(path)
+        return cls(rows, **json.loads(description))
+
+
+def _digest(rows: Integers, description: str) -> str:
+    return hashlib.sha256(f"{rows.dtype} {rows.shape} {description}".encode() + rows.tobytes()).hexdigest()
+
+
+def _damaged(path: str | Path) -> RecombineError:
+    return RecombineError(
+        "not an intact file of neighborhoods.", place=str(path), hint="Compute the neighborhoods again and save them."
+    )

@@ -1,0 +1,128 @@
+r"""Sets of compatible prototypes, from which uniform draws are made without ever listing them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.errors import RecombineError
+from recombine.neighborhoods.distance import distinct, remainder
+from recombine.neighborhoods.index import Index
+from recombine.neighborhoods.ragged import Integers, Ragged
+
+PATIENCE = 100_000
+"""How many draws may be rejected for one that is accepted before a set counts as empty."""
+
+BLOCK = 1024
+
+
+class Omega(Protocol):
+    """A set of prototype tuples."""
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, as indices into the sequence of examples, drawn with replacement."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """All tuples of one element from each pool: D for one pool, D × D for two.
+
+    Attributes:
+        pools: What the first, second, ... prototypes may be, as indices into the sequence of examples.
+    """
+
+    pools: Sequence[Integers]
+
+    def __post_init__(self) -> None:
+        if not all(map(len, self.pools)):
+            raise _empty()
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, drawn with replacement."""
+        return np.stack([pool[rng.integers(len(pool), size=n)] for pool in self.pools], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accepted:
+    """The rows of another set that meet a condition, found by trial: for sets that are not too thin.
+
+    Attributes:
+        whole: The other set.
+        accept: Tells which of a block of rows meet the condition.
+    """
+
+    whole: Omega
+    accept: Callable[[Integers], NDArray[np.bool_]]
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, drawn with replacement.
+
+        Raises:
+            RecombineError: If next to no row of the whole set meets the condition.
+        """
+        found: list[Integers] = []
+        count = tried = 0
+        while count < n:
+            if tried > PATIENCE * (count + 1):
+                raise _empty()
+            rows = self.whole.draw(BLOCK, rng)
+            found.append(rows[self.accept(rows)])
+            count, tried = count + len(found[-1]), tried + BLOCK
+        return np.concatenate(found)[:n] if found else self.whole.draw(0, rng)
+
+
+class OneApart:
+    """The pairs with |d1 Δ d2| = 1.
+
+    Pairs of token sets that differ by one token are few, so these are listed; how many pairs of data each stands for is
+    known, and the number of a pair among all says which one it is.
+
+    Args:
+        index: The prepared examples.
+        firsts: What the first prototype may be, as numbers in the index.
+        seconds: What the second prototype may be.
+    """
+
+    def __init__(self, index: Index, firsts: Integers, seconds: Integers) -> None:
+        size = len(index.sets)
+        self._originals = index.originals
+        self._firsts = Ragged.grouped(index.set_of[firsts], firsts, size=size)
+        self._seconds = Ragged.grouped(index.set_of[seconds], seconds, size=size)
+        self._set_1 = np.repeat(np.arange(size), np.diff(index.one_apart.starts))
+        self._set_2 = index.one_apart.values
+        pairs = np.diff(self._firsts.starts)[self._set_1] * np.diff(self._seconds.starts)[self._set_2]
+        self._ends = np.cumsum(pairs)
+        if not pairs.any():
+            raise _empty()
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, drawn with replacement."""
+        numbers = rng.integers(self._ends[-1], size=n)
+        edges = np.searchsorted(self._ends, numbers, side="right")
+        set_1, set_2 = self._set_1[edges], self._set_2[edges]
+        width = np.diff(self._seconds.starts)[set_2]
+        from_end = self._ends[edges] - 1 - numbers
+        d1 = self._firsts.values[self._firsts.starts[set_1] + from_end // width]
+        d2 = self._seconds.values[self._seconds.starts[set_2] + from_end % width]
+        rows: Integers = self._originals[np.stack([d1, d2], axis=1)]
+        return rows
+
+
+def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
+    r"""Returns the condition |d1 \ d2| = 1 on rows of a set."""
+    strings = dict(zip(index.originals.tolist(), index.strings, strict=True))
+
+    def accept(rows: Integers) -> NDArray[np.bool_]:
+        return np.array([len(distinct(remainder(strings[d1], strings[d2]))) == 1 for d1, d2 in rows.tolist()], np.bool_)
+
+    return accept
+
+
+def _empty() -> RecombineError:
+    return RecombineError(
+        "there are no compatible prototypes to sample with.",
+        hint="Try another neighborhood rule, more data, or a looser bound on lengths.",
+    )

@@ -1,0 +1,93 @@
+from collections.abc import Iterable
+
+import literal_neighborhoods as literal
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods.index import FIRST_LOOK, Index, in_batches, thinned
+
+
+def together(batches: Iterable[np.ndarray]) -> list[int]:
+    found = [int(number) for batch in batches for number in batch]
+    assert len(found) == len(set(found))
+    return found
+
+
+@given(literal.corpora())
+def test_duplicates_count_once_and_the_first_stands_for_all(examples: list[Example]) -> None:
+    index = Index.of(examples)
+    assert index.originals.tolist() == list(literal.data(examples))
+    assert index.lengths.tolist() == [len(d) for d in literal.data(examples).values()]
+
+
+@given(literal.corpora(), literal.BOUNDS)
+def test_nothing_near_is_missed(examples: list[Example], delta: float) -> None:
+    index = Index.of(examples)
+    sequences = list(literal.data(examples).values())
+    for string, d in zip(index.strings, sequences, strict=True):
+        found = together(index.similar(string, delta=delta, budget=10**6, rng=np.random.default_rng(0)))
+        assert set(found) >= {j for j, other in enumerate(sequences) if literal.lev(d, other) < delta}
+
+
+@given(literal.corpora(), literal.BOUNDS)
+def test_nothing_near_that_covers_is_missed(examples: list[Example], delta: float) -> None:
+    index = Index.of(examples)
+    sequences = list(literal.data(examples).values())
+    for string, d in zip(index.strings, sequences, strict=True):
+        found = together(index.covering(string, delta=delta, budget=10**6, rng=np.random.default_rng(0)))
+        wanted = {j for j, e in enumerate(sequences) if set(d) <= set(e) and literal.lev(d, e) < delta}
+        assert set(found) >= wanted
+
+
+@given(literal.corpora())
+def test_token_sets_one_apart(examples: list[Example]) -> None:
+    index = Index.of(examples)
+    for number, tokens in enumerate(index.sets):
+        wanted = [other for other, its in enumerate(index.sets) if len(set(tokens) ^ set(its)) == 1]
+        assert sorted(index.one_apart[number].tolist()) == wanted
+
+
+@pytest.mark.parametrize("vocabulary", [5, 200])
+def test_equal_keys_mean_equal_lacks(vocabulary: int) -> None:
+    rng = np.random.default_rng(0)
+    examples = [Example(tuple(map(str, rng.integers(vocabulary, size=4))), ("y",)) for _ in range(60)]
+    index = Index.of(examples)
+    lacks: dict[int, set[str]] = {}
+    for number, key in enumerate(index.lacks(0, np.arange(len(index), dtype=np.int32))):
+        lack = set(index.strings[0]) - set(index.strings[number])
+        assert lacks.setdefault(key, lack) == lack
+
+
+def test_the_budget_bounds_what_is_compared() -> None:
+    examples = [Example((str(i), "a"), ("b",)) for i in range(5000)]
+    index = Index.of(examples)
+    found = together(index.similar(index.strings[0], delta=0.9, budget=1000, rng=np.random.default_rng(0)))
+    assert 900 <= len(found) <= 1000 + FIRST_LOOK
+
+
+@given(st.integers(0, 200), st.integers(0, 250))
+def test_thinning_keeps_distinct_members(size: int, limit: int) -> None:
+    chosen = thinned(np.arange(size, dtype=np.int32), limit, np.random.default_rng(size)).tolist()
+    assert len(set(chosen)) == min(size, limit)
+    assert set(chosen) <= set(range(size))
+
+
+def test_thinning_favors_nobody() -> None:
+    rng = np.random.default_rng(0)
+    counts = np.bincount(np.concatenate([thinned(np.arange(7, dtype=np.int32), 3, rng) for _ in range(9000)]))
+    # By stretches of 2, 2 and 3, so nearly but not exactly alike.
+    assert counts.min() > 2700
+    assert counts.max() < 4800
+
+
+def test_batches_hold_everything_once() -> None:
+    assert sorted(together(in_batches(np.arange(1500, dtype=np.int32), np.random.default_rng(0)))) == list(range(1500))
+
+
+def test_no_examples_is_an_error() -> None:
+    with pytest.raises(RecombineError, match="no examples"):
+        Index.of([])

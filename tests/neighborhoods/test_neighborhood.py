@@ -1,0 +1,95 @@
+import contextlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods.neighborhood import Neighborhoods
+
+ROWS = np.array([[0, 1, 2], [0, 1, 3], [2, 0, 1]], np.int32)
+FOUND = Neighborhoods(ROWS, "long-short", {"delta": 0.5, "first": None, "seed": 3}, {"distinct examples": 4})
+
+
+def same(a: Neighborhoods, b: Neighborhoods) -> bool:
+    return (
+        np.array_equal(a.rows, b.rows)
+        and a.rows.dtype == b.rows.dtype
+        and (a.rule, a.settings, a.passed) == (b.rule, b.settings, b.passed)
+    )
+
+
+def test_what_was_saved_is_what_is_loaded(tmp_path: Path) -> None:
+    FOUND.save(tmp_path / "found.npz")
+    assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
+    assert [path.name for path in tmp_path.iterdir()] == ["found.npz"]
+
+
+def test_the_same_neighborhoods_are_the_same_bytes(tmp_path: Path) -> None:
+    FOUND.save(tmp_path / "a")
+    FOUND.save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_nothing_is_replaced_without_force(tmp_path: Path) -> None:
+    FOUND.save(tmp_path / "found.npz")
+    with pytest.raises(RecombineError, match="exists"):
+        FOUND.save(tmp_path / "found.npz")
+    FOUND.save(tmp_path / "found.npz", force=True)
+
+
+@given(st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+def test_an_altered_file_never_passes_for_another(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "found.npz"
+    FOUND.save(path, force=True)
+    content = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content)
+    with contextlib.suppress(RecombineError):
+        assert same(Neighborhoods.load(path), FOUND)  # dates and the like, which say nothing about the content
+
+
+@given(st.floats(0, 0.99))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_truncated_file_is_an_error(tmp_path: Path, share: float) -> None:
+    path = tmp_path / "found.npz"
+    FOUND.save(path, force=True)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(RecombineError, match="not an intact file"):
+        Neighborhoods.load(path)
+
+
+def test_another_kind_of_file_is_an_error(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", rows=ROWS)
+    np.save(tmp_path / "other.npy", ROWS)
+    for name in ("other.npz", "other.npy"):
+        with pytest.raises(RecombineError, match="not an intact file"):
+            Neighborhoods.load(tmp_path / name)
+    with pytest.raises(RecombineError, match="no such file"):
+        Neighborhoods.load(tmp_path / "absent.npz")
+
+
+def test_coverage_is_among_distinct_examples() -> None:
+    examples = [Example((name,), (name,)) for name in ("a", "b", "c", "d", "a")]
+    assert FOUND.coverage(examples) == 2 / 4
+
+
+def test_fewer_prototypes() -> None:
+    assert FOUND.with_prototypes(1).rows.tolist() == [[0, 1], [2, 0]]
+    assert FOUND.with_prototypes(0).rows.tolist() == [[0], [2]]
+    assert FOUND.with_prototypes(1).prototypes == 1
+    with pytest.raises(RecombineError, match="3 prototypes"):
+        FOUND.with_prototypes(3)
+
+
+def test_no_rows_is_an_error_that_says_where_the_search_ended() -> None:
+    assert FOUND.require_rows() is FOUND
+    none = Neighborhoods(ROWS[:0], "long-short", {}, {"distinct examples": 4, "with tokens left over": 1})
+    with pytest.raises(RecombineError, match="4 distinct examples, 1 with tokens left over"):
+        none.require_rows()

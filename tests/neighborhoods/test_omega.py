@@ -1,0 +1,120 @@
+from collections import Counter
+from itertools import product
+
+import literal_neighborhoods as literal
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import Inflection
+from recombine.neighborhoods.compatible import compatible
+from recombine.neighborhoods.long_long import LongLong
+from recombine.neighborhoods.long_short import LongShort
+from recombine.neighborhoods.neighborhood import Neighborhoods
+from recombine.neighborhoods.omega import Omega, OneApart
+from recombine.neighborhoods.one_prototype import OnePrototype
+from recombine.neighborhoods.tagged import Tagged
+from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
+
+EXAMPLES = [Example((a, b), (b, *c)) for a in "ab" for b in "abc" for c in ("", "a", "cc")] * 2
+WORDS = [
+    Inflection(lemma, tags, lemma).for_generation
+    for lemma in ("ab", "cd")
+    for tags in (("V", "PST"), ("V", "FUT"), ("N",), ("V", "PST", "SG"))
+]
+
+
+def drawn(omega: Omega, n: int = 40_000) -> Counter[tuple[int, ...]]:
+    rows = omega.draw(n, np.random.default_rng(0))
+    assert rows.dtype == np.int32
+    assert len(rows) == n
+    assert np.array_equal(rows, omega.draw(n, np.random.default_rng(0)))
+    return Counter(map(tuple, rows.tolist()))
+
+
+def assert_uniform(counts: Counter[tuple[int, ...]], expected: set[tuple[int, ...]]) -> None:
+    assert set(counts) == expected
+    mean = counts.total() / len(expected)
+    assert all(abs(count - mean) < 6 * mean**0.5 for count in counts.values())
+
+
+def bound(rows: np.ndarray, deviations: float) -> float:
+    lengths = [len(EXAMPLES[place].d) for place in rows.tolist()]
+    mean = sum(lengths) / len(lengths)
+    return mean + deviations * (sum((length - mean) ** 2 for length in lengths) / len(lengths)) ** 0.5
+
+
+@pytest.mark.parametrize("deviations", [0.0, 1.0, None])
+@pytest.mark.parametrize(
+    "rule", [OnePrototype(), LongShort(delta=0.8), LongLong(delta=0.8), LongLong(delta=0.8, difference="one-sided")]
+)
+def test_draws_are_uniform(rule: OnePrototype | LongShort | LongLong, deviations: float | None) -> None:
+    found = rule.build(EXAMPLES)
+    all_of = literal.data(EXAMPLES)
+    pools = [
+        [i for i, d in all_of.items() if deviations is None or len(d) <= bound(column, deviations)]
+        for column in found.rows.T[1:]
+    ]
+    expected = set(product(*pools))
+    if rule.name == "long-long":
+        one_sided = rule.difference == "one-sided"
+        tokens = {i: set(d) for i, d in all_of.items()}
+        expected = {
+            (i, j) for i, j in expected if len(tokens[i] - tokens[j] if one_sided else tokens[i] ^ tokens[j]) == 1
+        }
+    assert expected
+    assert_uniform(drawn(compatible(found, EXAMPLES, deviations=deviations)), expected)
+
+
+@given(literal.corpora())
+@settings(max_examples=30)
+def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
+    all_of = literal.data(examples)
+    expected = {(i, j) for i, j in product(all_of, repeat=2) if len(set(all_of[i]) ^ set(all_of[j])) == 1}
+    found = Neighborhoods(np.array([[0, 0, 0]], np.int32), "long-long")
+    if not expected:
+        with pytest.raises(RecombineError, match="no compatible prototypes"):
+            compatible(found, examples, deviations=None)
+        return
+    omega = compatible(found, examples, deviations=None)
+    assert isinstance(omega, OneApart)
+    assert_uniform(drawn(omega, 200 * len(expected)), expected)
+
+
+def tags(place: int) -> set[str]:
+    return {token for token in WORDS[place].x if len(token) > 1}
+
+
+def test_pairs_by_tags() -> None:
+    different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags(i) != tags(j)}
+    assert_uniform(drawn(compatible(Tagged().build(WORDS), WORDS)), different)
+    near = {(i, j) for i, j in different if len(tags(i) ^ tags(j)) <= 2}
+    assert near < different
+    assert_uniform(drawn(TagPairs(WORDS, farthest=2)), near)
+
+
+def test_pairs_around_rare_tags() -> None:
+    rows = RareFocused(WORDS, rare=["[SG]"]).draw(10, np.random.default_rng(0)).tolist()
+    assert len(rows) == 10
+    fours = [rows[:4], rows[4:8]]
+    assert all((a, b) == (d, c) and (e, f) == (h, g) for (a, b), (e, f), (c, d), (g, h) in fours)
+    rare = {3, 7}
+    for (i1, i2), (_, i3), *_ in fours:
+        assert i1 in rare
+        assert i2 != i3
+    # By overlap alone, the other form with SG (three tags in common), then the first with V and PST (two).
+    assert [rows[0][1], rows[1][1]] == [next(iter(rare - {rows[0][0]})), 0]
+
+
+def test_sets_without_members_are_errors() -> None:
+    with pytest.raises(RecombineError, match="rare tag"):
+        RareFocused(WORDS, rare=["[IMP]"])
+    alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
+    with pytest.raises(RecombineError, match="no compatible prototypes"):
+        TagPairs(alike).draw(1, np.random.default_rng(0))
+    with pytest.raises(RecombineError, match="no compatible prototypes"):
+        compatible(Neighborhoods(np.empty((0, 3), np.int32), "long-short"), EXAMPLES)
+    with pytest.raises(RecombineError, match="without prototypes"):
+        compatible(Neighborhoods(np.empty((0, 1), np.int32), "long-short"), EXAMPLES)
