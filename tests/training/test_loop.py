@@ -81,8 +81,8 @@ def test_training_stops_when_the_time_is_over_and_says_so() -> None:
 
 def test_the_report_is_told_the_steps_after_every_epoch() -> None:
     told = []
-    trainer(epochs=3).run(lambda steps, history: told.append((steps, len(history.loss))))
-    assert told == [(2, 1), (4, 2), (6, 3)]
+    trainer(epochs=3).run(lambda steps, total, history: told.append((steps, total, len(history.loss))))
+    assert told == [(2, 6, 1), (4, 6, 2), (6, 6, 3)]
 
 
 @pytest.mark.parametrize("loss_per", ["sequence", "token"])

@@ -13,6 +13,7 @@ from recombine.cli.augment import augment_cli
 from recombine.cli.data import scan_cli, sigmorphon_cli
 from recombine.cli.env import env_cli
 from recombine.cli.inspect import inspect_cli
+from recombine.cli.paper import table1_cli
 from recombine.cli.score import score_cli
 from recombine.errors import RecombineError
 
@@ -32,9 +33,12 @@ def _add(commands: typer.Typer, name: str, function: Callable[..., None]) -> Non
     commands.command(name, help=text.replace("Example:\n", "\b\nExample:\n"))(function)
 
 
+paper = typer.Typer(help="Runs the paper's experiments anew, beside the published figures.")
 app.add_typer(data, name="data")
+app.add_typer(paper, name="paper")
 _add(data, "scan", scan_cli)
 _add(data, "sigmorphon", sigmorphon_cli)
+_add(paper, "table1", table1_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)

@@ -29,3 +29,4 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed
 Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines instead.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks are trained: auto, cpu, cuda.")]

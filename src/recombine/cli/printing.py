@@ -33,6 +33,11 @@ def print_json(document: Mapping[str, object]) -> None:
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
+def print_json_list(items: Sequence[Mapping[str, object]]) -> None:
+    """Prints a JSON list of records on standard output."""
+    typer.echo(json.dumps(list(items), ensure_ascii=False, indent=2))
+
+
 def print_line(text: str = "") -> None:
     """Prints a line of the result on standard output."""
     typer.echo(text)

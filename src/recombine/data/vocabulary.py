@@ -1,7 +1,8 @@
 """Tokens and their ids: the border between strings and numbers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Self
 
 from recombine.example import SEPARATOR, Example, Tokens
@@ -37,10 +38,18 @@ class Vocabulary:
         """Returns the ids of tokens, then EOS; a token never seen becomes UNK."""
         return [*(self._ids.get(token, UNK) for token in tokens), EOS]
 
-    def decode(self, ids: Sequence[int]) -> Tokens:
-        """Returns the tokens before the first EOS. SEP becomes the separator; other special ids are not expected."""
+    def decode(self, ids: Sequence[int], copied: Mapping[int, str] = MappingProxyType({})) -> Tokens:
+        """Returns the tokens before the first EOS; SEP becomes the separator.
+
+        Args:
+            ids: Token ids, none of them PAD or BOS before the first EOS.
+            copied: The tokens at places whose id is UNK: copied from somewhere, though not in the vocabulary.
+        """
         ended = ids[: ids.index(EOS)] if EOS in ids else ids
-        return tuple(SEPARATOR if i == SEP else self.tokens[i - SEP - 1] for i in ended)
+        return tuple(copied[place] if i == UNK else self._token(i) for place, i in enumerate(ended))
+
+    def _token(self, i: int) -> str:
+        return SEPARATOR if i == SEP else self.tokens[i - SEP - 1]
 
     def unseen(self, examples: Iterable[Example]) -> list[str]:
         """Returns the tokens of examples that are not in the vocabulary, sorted."""

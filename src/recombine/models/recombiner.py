@@ -162,19 +162,35 @@ class Recombiner(nn.Module):
         if self.latent is not None and z is None:
             assert noise is not None
             z = self.propose(prototypes, target, noise)
-        context = self.remember(prototypes, noise)
         target = target.transpose(1, 2)  # (R, T, B)
-        previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
-        _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
-        entries = self.entries(scores)
-        own = target[:, :-1].transpose(1, 2) if a.own_attention else context.tokens[..., :0]
-        sources = self.sources(context, own)
+        entries, sources = self._forced(prototypes, target, noise, z)
         may_write = None
         if noise and a.write_dropout and sources.shape[-1] and self.training:
             may_write = ~noise.dropped(a.write_dropout, *target.shape[1:])
         log_p, possible = copying.target_log_probability(entries, sources, target, may_write=may_write)
         counts = possible & (target != PAD)
         return log_p.masked_fill(~counts, 0), counts
+
+    def predicted(self, prototypes: Tensor, target: Tensor) -> Tensor:
+        """Returns the most probable token (R, B, T) at each position, given the true ones before it.
+
+        Greedy decoding gives the target exactly if this does.
+        """
+        entries, sources = self._forced(prototypes, target.transpose(1, 2))
+        steps, batch = entries.shape[1:3]
+        each_step = sources.unsqueeze(1).expand(-1, steps, -1, -1).flatten(1, 2)
+        p = copying.token_probabilities(entries.flatten(1, 2), each_step)
+        return p.argmax(-1).view(-1, steps, batch).transpose(1, 2)
+
+    def _forced(
+        self, prototypes: Tensor, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Decodes along a target (R, T, B): entries (R, T, B, V + C), and what the copy entries produce (R, B, C)."""
+        context = self.remember(prototypes, noise)
+        previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
+        _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
+        own = target[:, :-1].transpose(1, 2) if self.architecture.own_attention else context.tokens[..., :0]
+        return self.entries(scores), self.sources(context, own)
 
     def decode(
         self,

@@ -41,7 +41,7 @@ class Corpus:
     ) -> Self:
         """Every row (target, prototypes...) rebuilds one example from others."""
         table = padded([vocabulary.encode(example.d) for example in examples])
-        return cls._of(table[None], table[None], rows[None].astype(np.int64), device)
+        return cls.of(table[None], table[None], rows[None].astype(np.int64), device)
 
     @classmethod
     def for_prediction(cls, data: Sequence[Sequence[Example]], vocabulary: Vocabulary, device: torch.device) -> Self:
@@ -49,10 +49,12 @@ class Corpus:
         sources = _stacked([[vocabulary.encode(example.x) for example in examples] for examples in data])
         targets = _stacked([[vocabulary.encode(example.y) for example in examples] for examples in data])
         index = np.arange(sources.shape[1])
-        return cls._of(sources, targets, np.stack([index, index], axis=1)[None], device)
+        return cls.of(sources, targets, np.stack([index, index], axis=1)[None], device)
 
     @classmethod
-    def _of(cls, sources: np.ndarray, targets: np.ndarray, rows: np.ndarray, device: torch.device) -> Self:
+    def of(cls, sources: np.ndarray, targets: np.ndarray, rows: np.ndarray, device: torch.device) -> Self:
+        """Puts padded tables and rows (see the attributes) on a device."""
+
         def lengths(table: np.ndarray, index: np.ndarray) -> np.ndarray:
             each = (table != PAD).sum(-1)
             replicas = max(len(each), len(index))

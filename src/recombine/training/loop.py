@@ -12,7 +12,7 @@ from torch import Tensor
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.optimizer import PopulationAdam
-from recombine.training.schedule import Schedule
+from recombine.training.schedule import Batch, Schedule
 from recombine.training.step import LossPer, Step
 
 
@@ -68,8 +68,8 @@ class History:
 
 Evaluate = Callable[[Recombiner], Tensor]
 """Returns a number for each replica (R,), higher is better. The model is in evaluation mode."""
-Report = Callable[[int, History], None]
-"""Is told, after every epoch, how many steps are done."""
+Report = Callable[[int, int, History], None]
+"""Is told, after every epoch, how many steps are done, of how many, and how it went."""
 
 
 class Trainer:
@@ -112,14 +112,13 @@ class Trainer:
         for epoch in range(done, self.settings.epochs):
             began = time.perf_counter()
             with _fast_products():
-                self._epoch(batches)
+                self._epoch(batches, began)
             self._after_epoch(epoch)
             self.history.seconds += time.perf_counter() - began
             if report is not None:
-                report((epoch + 1) * self.settings.steps_per_epoch, self.history)
-            limit = self.settings.max_time
-            if limit is not None and self.history.seconds >= limit and epoch + 1 < self.settings.epochs:
-                self.history.stopped_early = True
+                steps = self.settings.steps_per_epoch
+                report((epoch + 1) * steps, self.settings.epochs * steps, self.history)
+            if self.history.stopped_early:
                 break
         if self.best_parameters:
             with torch.no_grad():
@@ -128,13 +127,22 @@ class Trainer:
         self.model.eval()
         return self.history
 
-    def _epoch(self, batches: Iterator) -> None:  # type: ignore[type-arg]
+    def _epoch(self, batches: Iterator[Batch], began: float) -> None:
         self.model.train()
+        limit, done = self.settings.max_time, 0
         for batch in islice(batches, self.settings.steps_per_epoch):
             self.step(batch)
-        loss = self.step.take_loss() / self.settings.steps_per_epoch
+            done += 1
+            if limit is not None and self.history.seconds + time.perf_counter() - began >= limit:
+                self.history.stopped_early = not self._over(done)
+                break
+        loss = self.step.take_loss() / done
         self.history.loss.append(loss.tolist())
         self.history.lr.append(self.optimizer.lr.tolist())
+
+    def _over(self, steps: int) -> bool:
+        """Tells whether so many steps of this epoch are all that there was to do."""
+        return len(self.history.loss) + 1 == self.settings.epochs and steps == self.settings.steps_per_epoch
 
     def _after_epoch(self, epoch: int) -> None:
         settings = self.settings
@@ -146,8 +154,8 @@ class Trainer:
         with torch.no_grad(), _fast_products():
             value = self.evaluate(self.model)
         self.history.evaluation.append(value.tolist())
-        improved = value > self.best + settings.improvement
-        self.best = torch.where(improved, value, self.best)
+        better, improved = value > self.best, value > self.best + settings.improvement
+        self.best = torch.maximum(value, self.best)
         self.waited = torch.where(improved, torch.zeros_like(self.waited), self.waited + 1)
         if settings.patience:
             tired = self.waited >= settings.patience
@@ -155,7 +163,7 @@ class Trainer:
             self.waited.masked_fill_(tired, 0)
         if self.best_parameters:
             for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
-                rows = improved.repeat_interleave(len(best) // len(improved))
+                rows = better.repeat_interleave(len(best) // len(better))
                 best[rows] = parameter.detach()[rows]
 
 

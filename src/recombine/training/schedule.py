@@ -98,19 +98,16 @@ class Schedule:
         return targets[replica % len(targets)], sources[replica % len(sources)]
 
     def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
-        """Sorts by target length, then stretches of a few batches by source length: both are alike within a batch."""
+        """Sorts by rounded lengths only, so that copies of a row from later passes do not end up side by side."""
         targets, sources = self._lengths(replica)
-        pool = pool[np.argsort(targets[pool], kind="stable")]
-        stretch = self.batch * max(1, round(self.pool**0.5))
-        parts = [pool[start : start + stretch] for start in range(0, len(pool), stretch)]
-        return np.concatenate([part[np.argsort(sources[part], kind="stable")] for part in parts])
+        return pool[np.lexsort((self._rounded(sources[pool]), self._rounded(targets[pool])))]
 
     def _shaped(self, index: np.ndarray) -> Batch:
         targets, sources = (
-            max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))
+            np.array([max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))])
             for each in zip(*(self._lengths(r) for r in range(len(index))), strict=True)
         )
-        return Batch(index, self._rounded(sources), self._rounded(targets))
+        return Batch(index, int(self._rounded(sources)[0]), int(self._rounded(targets)[0]))
 
-    def _rounded(self, steps: int) -> int:
+    def _rounded(self, steps: np.ndarray) -> np.ndarray:
         return -(-steps // self.rounding) * self.rounding

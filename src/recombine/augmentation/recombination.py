@@ -1,0 +1,175 @@
+"""The learned augmenter: recombination networks trained on neighborhoods, then sampled (sections 3 and 4)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
+from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.sampler import Sampler, SamplingSettings
+from recombine.data.files import read, write
+from recombine.data.vocabulary import Vocabulary
+from recombine.decoding.generate import Decoding
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible
+from recombine.training.corpus import Corpus
+from recombine.training.device import resolve
+from recombine.training.evaluation import likelihood
+from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.folder import read_settings, writing
+from recombine.training.loop import Evaluate, Report
+from recombine.training.schedule import Group
+from recombine.training.stored import Stored
+
+KIND = "recombination"
+EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
+JUDGED_ON = 512
+"""How many held-out rows tell one epoch from another well enough."""
+
+
+class Recombination:
+    """Learns to rebuild training examples from other ones, then makes new ones from prototypes it was not trained on.
+
+    A population: one network for each seed, trained as one computation. `sample` draws from the first; `sample_each`
+    from all.
+
+    Args:
+        rule: Which prototypes each training example is rebuilt from.
+        recipe: How the networks are built and trained.
+        sampling: How samples are drawn and which are kept.
+        prototypes: n: 0 (an ordinary network over pairs, "learned aug"), 1 or 2.
+        deviations: Prototypes for sampling are not longer than the training prototypes' mean plus so many deviations.
+        seeds: One network for each.
+        device: ``auto``, ``cpu`` or ``cuda``.
+    """
+
+    def __init__(
+        self,
+        rule: Rule,
+        recipe: Recipe,
+        *,
+        sampling: SamplingSettings | None = None,
+        prototypes: int = 2,
+        deviations: float | None = 1.0,
+        seeds: Sequence[int] = (0,),
+        device: str = "auto",
+    ) -> None:
+        self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
+        self.sampling = sampling or SamplingSettings(decoding=Decoding("mixed", 0.4))
+        self.seeds, self.device = tuple(seeds), device
+        self.examples_: tuple[Example, ...] | None = None
+
+    def fit(self, examples: Sequence[Example], *, report: Report | None = None, checkpoint: Path | None = None) -> Self:
+        """Finds neighborhoods and trains the networks.
+
+        Args:
+            examples: Training examples; repetitions count once.
+            report: Is told, after every epoch, how training goes.
+            checkpoint: A file to save the state to now and then, and to go on from.
+        """
+        distinct = distinct_examples(examples, least=2, who="recombination")
+        neighborhoods = self.rule.build(distinct, seed=self.seeds[0]).require_rows()
+        return self.fit_on(distinct, neighborhoods, report=report, checkpoint=checkpoint)
+
+    def fit_on(
+        self,
+        examples: Sequence[Example],
+        neighborhoods: Neighborhoods,
+        *,
+        report: Report | None = None,
+        checkpoint: Path | None = None,
+        graphs: bool = True,
+    ) -> Self:
+        """Trains the networks on neighborhoods found before; `examples` are those that they speak of."""
+        if self.prototypes > neighborhoods.prototypes:
+            raise RecombineError(
+                f"a {neighborhoods.rule} neighborhood has {neighborhoods.prototypes} prototypes, "
+                f"not the {self.prototypes} asked for.",
+                hint="Ask for fewer prototypes or choose another neighborhood.",
+            )
+        self.neighborhoods_ = neighborhoods.with_prototypes(self.prototypes)
+        self.examples_ = tuple(examples)
+        self.vocabulary_ = Vocabulary.of(examples)
+        device = resolve(self.device)
+        rows = self.neighborhoods_.rows
+        corpus = Corpus.for_recombination(examples, rows, self.vocabulary_, device)
+        copying = self.recipe.network.copying if self.prototypes or self.recipe.network.own_attention else "none"
+        recipe = replace(self.recipe, network=replace(self.recipe.network, prototypes=self.prototypes, copying=copying))
+        self.fitted_: Fitted = fit(
+            recipe,
+            corpus,
+            [[Group(np.arange(len(rows)))]] * len(self.seeds),
+            self.seeds,
+            vocabulary=len(self.vocabulary_),
+            judge=_likelihood_of_some,
+            report=report,
+            checkpoint=checkpoint,
+            graphs=graphs,
+        )
+        return self
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        """Returns n unique new examples from the first network, or fewer with an account of why."""
+        return self.sample_each(n, seed, accept)[0]
+
+    def sample_each(self, n: int, seed: int = 0, accept: Validator | None = None) -> list[Samples]:
+        """Returns n samples from each network."""
+        check_request(n, seed)
+        if self.examples_ is None:
+            raise unfitted("Recombination")
+        sampler = Sampler(self.fitted_.model, self.examples_, self.vocabulary_, self._prototypes(), self.sampling)
+        return sampler.sample(n, [seed * len(self.seeds) + replica for replica in range(len(self.seeds))], accept)
+
+    def _prototypes(self) -> Callable[[int, np.random.Generator], np.ndarray]:
+        assert self.examples_ is not None
+        if not self.prototypes:
+            return lambda count, _: np.empty((count, 0), dtype=np.int64)
+        omega: Omega = compatible(self.neighborhoods_, self.examples_, deviations=self.deviations)
+        return lambda count, rng: omega.draw(count, rng).astype(np.int64)
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Writes the networks and the examples that they draw prototypes from to a folder."""
+        if self.examples_ is None:
+            raise unfitted("Recombination")
+        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
+        settings = {
+            **stored.settings(),
+            "rule": self.neighborhoods_.rule,
+            "rule_settings": {k: v for k, v in self.neighborhoods_.settings.items() if k != "seed"},
+            "sampling": asdict(self.sampling),
+            "prototypes": self.prototypes,
+            "deviations": self.deviations,
+        }
+        with writing(Path(path), KIND, settings, force=force) as folder:
+            stored.write(folder)
+            write(self.examples_, folder / EXAMPLES)
+            self.neighborhoods_.save(folder / NEIGHBORHOODS_FILE)
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
+        """Reads what `save` wrote."""
+        folder = Path(path)
+        settings = read_settings(folder, KIND)
+        stored = Stored.read(folder, settings, device)
+        sampling = {**settings["sampling"], "decoding": Decoding(**settings["sampling"]["decoding"])}
+        augmenter = cls(
+            NEIGHBORHOODS[settings["rule"]](**settings["rule_settings"]),
+            stored.recipe,
+            sampling=SamplingSettings(**sampling),
+            prototypes=settings["prototypes"],
+            deviations=settings["deviations"],
+            seeds=stored.seeds,
+            device=device,
+        )
+        augmenter.vocabulary_, augmenter.fitted_ = stored.vocabulary, stored.fitted
+        augmenter.examples_ = tuple(read(folder / EXAMPLES))
+        augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
+        return augmenter
+
+
+def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:
+    return likelihood(corpus, rows[:, :: max(1, rows.shape[1] // JUDGED_ON)])

@@ -1,0 +1,1 @@
+"""From inputs to outputs: the predictor that is trained on original and new examples, and direct inference."""

@@ -1,0 +1,155 @@
+"""The predictor p(y | x): an ordinary network, trained on original and new examples (section 5, appendix D)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.data.vocabulary import UNK, Vocabulary
+from recombine.decoding.generate import Decoding, generate
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+from recombine.training.corpus import Corpus, encoded
+from recombine.training.device import resolve
+from recombine.training.evaluation import exact_match
+from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.folder import read_settings, writing
+from recombine.training.loop import Report
+from recombine.training.schedule import mixture
+from recombine.training.stored import Stored
+
+BATCH = 512
+KIND = "predictor"
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """An output and what the network thinks of it.
+
+    Attributes:
+        y: The predicted tokens.
+        log_probability: Of the output, given the input.
+    """
+
+    y: Tokens
+    log_probability: float
+
+
+class Predictor:
+    """A population of predictors, one for each seed, trained as one computation.
+
+    Args:
+        recipe: How the networks are built and trained.
+        seeds: One network for each.
+        device: ``auto``, ``cpu`` or ``cuda``.
+    """
+
+    def __init__(self, recipe: Recipe, *, seeds: Sequence[int] = (0,), device: str = "auto") -> None:
+        self.recipe, self.seeds, self.device = recipe, tuple(seeds), device
+        self.vocabulary_: Vocabulary | None = None
+
+    def fit(
+        self,
+        examples: Sequence[Example],
+        augmented: Sequence[Example] = (),
+        *,
+        p_aug: float | None = None,
+        report: Report | None = None,
+        checkpoint: Path | None = None,
+    ) -> Self:
+        """Trains on the examples and, mixed in, new ones.
+
+        Args:
+            examples: The original training examples; repetitions count once.
+            augmented: New examples.
+            p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
+            report: Is told, after every epoch, how training goes.
+            checkpoint: A file to save the state to now and then, and to go on from.
+        """
+        return self.fit_each(examples, [augmented] * len(self.seeds), p_aug=p_aug, report=report, checkpoint=checkpoint)
+
+    def fit_each(
+        self,
+        examples: Sequence[Example],
+        augmented: Sequence[Sequence[Example]],
+        *,
+        p_aug: float | None = None,
+        report: Report | None = None,
+        checkpoint: Path | None = None,
+        graphs: bool = True,
+    ) -> Self:
+        """Trains each network on the examples and its own new ones."""
+        if p_aug is not None and not 0 <= p_aug < 1:
+            raise RecombineError(f"p_aug is {p_aug}, expected at least 0 and less than 1.")
+        distinct = distinct_examples(examples, least=1, who="a predictor")
+        self.vocabulary_ = Vocabulary.of([*distinct, *(example for extra in augmented for example in extra)])
+        corpus = Corpus.for_prediction(
+            [[*distinct, *extra] for extra in augmented], self.vocabulary_, resolve(self.device)
+        )
+        self.longest_ = corpus.targets.shape[-1]
+        self.fitted_: Fitted = fit(
+            self.recipe,
+            corpus,
+            [mixture(len(distinct), len(extra), p_aug) for extra in augmented],
+            self.seeds,
+            vocabulary=len(self.vocabulary_),
+            judge=exact_match,
+            report=report,
+            checkpoint=checkpoint,
+            graphs=graphs,
+        )
+        return self
+
+    def predict(self, inputs: Sequence[Tokens], decoding: Decoding | None = None) -> list[list[Prediction]]:
+        """Returns each network's predictions for the inputs: one list for each seed."""
+        if self.vocabulary_ is None:
+            raise unfitted("Predictor")
+        model, device = self.fitted_.model, self.fitted_.model.embed.weight.device
+        results: list[list[Prediction | None]] = [[None] * len(inputs) for _ in self.seeds]
+        by_length = sorted(range(len(inputs)), key=lambda i: len(inputs[i]))
+        for start in range(0, len(inputs), BATCH):
+            chosen = by_length[start : start + BATCH]
+            sources = encoded([inputs[i] for i in chosen], self.vocabulary_, device)
+            sources = sources.view(1, len(chosen), 1, -1).expand(len(self.seeds), -1, -1, -1)
+            # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
+            generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
+            for replica, result in enumerate(results):
+                rows = zip(
+                    chosen, generated.tokens[replica].tolist(), generated.log_probability[replica].tolist(), strict=True
+                )
+                for i, ids, score in rows:
+                    result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_]), score)
+        return [[prediction for prediction in result if prediction is not None] for result in results]
+
+    def _copied(self, x: Tokens, ids: list[int], ways: list[int], own: list[int]) -> dict[int, str]:
+        """Returns the input tokens that were copied without being in the vocabulary, by their place in the output."""
+        assert self.vocabulary_ is not None
+        first = len(self.vocabulary_)
+        return {t: x[ways[t] - first - own[t]] for t, token in enumerate(ids) if token == UNK}
+
+    def score(self, test: Sequence[Example]) -> list[float]:
+        """Returns each network's share of test examples whose output it predicts exactly."""
+        golds = [example.y for example in test]
+        return [
+            sum(prediction.y == gold for prediction, gold in zip(each, golds, strict=True)) / len(golds)
+            for each in self.predict([example.x for example in test])
+        ]
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Writes the networks to a folder."""
+        if self.vocabulary_ is None:
+            raise unfitted("Predictor")
+        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
+        with writing(Path(path), KIND, {**stored.settings(), "longest": self.longest_}, force=force) as folder:
+            stored.write(folder)
+
+    @classmethod
+    def load(cls, path: str | Path, *, device: str = "auto") -> Self:
+        """Reads what `save` wrote."""
+        settings = read_settings(Path(path), KIND)
+        stored = Stored.read(Path(path), settings, device)
+        predictor = cls(stored.recipe, seeds=stored.seeds, device=device)
+        predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
+        predictor.longest_ = int(settings["longest"])
+        return predictor

@@ -1,0 +1,23 @@
+"""Where networks are trained."""
+
+import torch
+
+from recombine.errors import RecombineError, unknown
+
+DEVICES = ("auto", "cpu", "cuda")
+
+
+def resolve(name: str) -> torch.device:
+    """Returns the device of that name; ``auto`` is the GPU where there is one.
+
+    Raises:
+        RecombineError: If there is no such device here.
+    """
+    kind, _, number = name.partition(":")
+    if kind not in DEVICES or (number and not number.isdigit()):
+        raise unknown("device", name, DEVICES)
+    if kind == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise RecombineError("there is no CUDA GPU here that torch can use.", hint="Use --device cpu or auto.")
+    return torch.device(name)

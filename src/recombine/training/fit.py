@@ -1,0 +1,171 @@
+"""From rows and a recipe to a trained population: the one way in which networks are built and trained."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from recombine.errors import RecombineError
+from recombine.models.architecture import Architecture
+from recombine.models.layers import initialize
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.corpus import Corpus
+from recombine.training.loop import Evaluate, History, Report, Trainer, TrainingSettings
+from recombine.training.resume import Checkpoint
+from recombine.training.schedule import Group, Schedule
+from recombine.training.step import LossPer
+
+ROUNDS = 20
+"""How often training that is bounded by steps is judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How one kind of network is built and trained.
+
+    Attributes:
+        network: The network's shape; its vocabulary is the data's.
+        batch: Sequences in a batch.
+        epochs: Passes over the training rows.
+        max_steps: Stop after so many steps even if the epochs are not over, judging and reporting a few times on the
+            way as if they were; None: no limit.
+        lr: Adam's learning rate.
+        clip: Largest gradient norm; None: no clipping.
+        loss_per: Divide the summed loss by the number of sequences or of tokens.
+        held_out: The share of rows that a replica is judged on rather than trained on.
+        patience: See `TrainingSettings`, as for the settings below.
+        decay_at: After which epoch the learning rate falls.
+        decay: By which factor it falls then.
+        keep_best: Whether the best epoch counts, or the last.
+        max_time: Seconds of training.
+    """
+
+    network: Architecture
+    batch: int = 64
+    epochs: int = 10
+    max_steps: int | None = None
+    lr: float = 1e-3
+    clip: float | None = 1.0
+    loss_per: LossPer = "sequence"
+    held_out: float = 0.05
+    patience: int = 0
+    decay_at: int = 0
+    decay: float = 0.1
+    keep_best: bool = False
+    max_time: float | None = None
+
+    def settings(self, rows: float) -> TrainingSettings:
+        """Returns the settings for training on so many rows an epoch."""
+        steps = max(1, int(rows / self.batch))
+        epochs = self.epochs
+        if self.max_steps is not None and self.max_steps < steps * epochs:
+            epochs = min(ROUNDS, self.max_steps)
+            steps = self.max_steps // epochs
+        return TrainingSettings(
+            epochs=epochs,
+            steps_per_epoch=steps,
+            lr=self.lr,
+            clip=self.clip,
+            loss_per=self.loss_per,
+            patience=self.patience,
+            decay_at=self.decay_at,
+            decay=self.decay,
+            keep_best=self.keep_best,
+            max_time=self.max_time,
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained population and how it came about."""
+
+    model: Recombiner
+    history: History
+
+
+def fit(
+    recipe: Recipe,
+    corpus: Corpus,
+    groups: Sequence[Sequence[Group]],
+    seeds: Sequence[int],
+    *,
+    vocabulary: int,
+    judge: Callable[[Corpus, np.ndarray], Evaluate],
+    report: Report | None = None,
+    checkpoint: Path | None = None,
+    graphs: bool = True,
+) -> Fitted:
+    """Builds and trains one replica per seed.
+
+    Args:
+        recipe: How.
+        corpus: Rows of targets and sources.
+        groups: For each replica, the groups of rows that it draws from; the first holds the originals, of which some
+            are held out.
+        seeds: One per replica.
+        vocabulary: Number of token ids.
+        judge: Makes the judgement after each epoch from the corpus and the held-out rows.
+        report: Is told how it goes.
+        checkpoint: Where to save the state now and then, and to go on from.
+        graphs: Use CUDA graphs on a GPU.
+
+    Raises:
+        RecombineError: If the GPU's memory does not suffice.
+    """
+    device = corpus.rows.device
+    training, held_out = hold_out(groups, seeds, recipe.held_out)
+    rows = sum(len(group.rows) for group in training[0])
+    shares = [group.share for group in training[0]]
+    # With a mixture, an epoch is over when the originals have been seen once (appendix D).
+    per_epoch = rows if len(shares) == 1 else len(training[0][0].rows) / shares[0]
+    model = Recombiner(replace(recipe.network, vocabulary=vocabulary), len(seeds))
+    initialize(model, seeds)
+    model.to(device)
+    trainer = Trainer(
+        model,
+        Schedule(corpus, training, seeds, recipe.batch),
+        recipe.settings(per_epoch),
+        Noise(seeds, device, longest=corpus.longest),
+        evaluate=judge(corpus, held_out) if held_out.size else None,
+        graphs=graphs,
+    )
+    saving = Checkpoint(checkpoint, recipe, corpus, seeds) if checkpoint else None
+    if saving:
+        saving.restore(trainer)
+    try:
+        history = trainer.run(_both(report, saving, trainer))
+    except torch.OutOfMemoryError as error:
+        raise RecombineError(
+            f"the GPU's memory does not suffice for {len(seeds)} networks of hidden size {recipe.network.hidden}.",
+            hint="Use fewer seeds at a time, a smaller batch, or a smaller hidden size.",
+        ) from error
+    if saving:
+        saving.discard()
+    return Fitted(model, history)
+
+
+def hold_out(
+    groups: Sequence[Sequence[Group]], seeds: Sequence[int], share: float
+) -> tuple[list[list[Group]], np.ndarray]:
+    """Takes a share of each replica's originals away: (groups to train on, held-out rows (R, count))."""
+    count = min(int(share * len(replica[0].rows)) for replica in groups)
+    training, held_out = [], []
+    for replica, seed in zip(groups, seeds, strict=True):
+        originals, *others = replica
+        order = np.random.default_rng([3, seed]).permutation(len(originals.rows))
+        held_out.append(originals.rows[np.sort(order[:count])])
+        training.append([Group(originals.rows[np.sort(order[count:])], originals.share), *others])
+    return training, np.stack(held_out)
+
+
+def _both(report: Report | None, saving: Checkpoint | None, trainer: Trainer) -> Report:
+    def after_epoch(steps: int, total: int, history: History) -> None:
+        if saving:
+            saving.save(trainer)
+        if report:
+            report(steps, total, history)
+
+    return after_epoch

@@ -1,0 +1,110 @@
+"""A trained model as a folder: a readable manifest, the weights, and whatever else it needs, all with checksums."""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from recombine import __version__
+from recombine.errors import RecombineError
+
+MANIFEST = "model.json"
+FORMAT = 1
+"""Raised whenever older code could not read what newer code writes, or the other way round."""
+
+
+@contextmanager
+def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool = False) -> Iterator[Path]:
+    """Gives a folder to put files into, which takes the place of `path` when the block ends well.
+
+    Args:
+        path: The folder to write.
+        kind: What it holds, e.g. ``"predictor"``.
+        settings: JSON-friendly; goes into the manifest, where people can read it.
+        force: Whether a model that is there may be replaced.
+
+    Raises:
+        RecombineError: If something is there already and may not be replaced, or is no model.
+    """
+    check_free(path, force=force)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
+    temporary.mkdir()
+    try:
+        yield temporary
+        manifest = {
+            "format": FORMAT,
+            "kind": kind,
+            "recombine": __version__,
+            "settings": settings,
+            "files": {file.name: _checksum(file) for file in sorted(temporary.iterdir())},
+        }
+        with (temporary / MANIFEST).open("w", encoding="utf-8") as file:
+            json.dump(manifest, file, indent=2, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
+    except OSError as error:
+        raise RecombineError(f"the model cannot be written: {error.strerror or error}.", place=str(path)) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Raises the error for a folder that may not be written: found before the work, it costs none."""
+    if not path.exists():
+        return
+    if not path.is_dir() or (not (path / MANIFEST).exists() and any(path.iterdir())):
+        raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")
+    if not force and (path / MANIFEST).exists():
+        raise RecombineError(
+            "there is a model here already.", place=str(path), hint="Choose another folder, or replace it with --force."
+        )
+
+
+def read_settings(path: Path, kind: str) -> dict[str, Any]:
+    """Returns a model's settings, once its files are known to be what they were.
+
+    Raises:
+        RecombineError: If there is no model of this kind, or of this format, or a file is missing or altered.
+    """
+    place = path / MANIFEST
+    try:
+        manifest = json.loads(place.read_text(encoding="utf-8"))
+        found, form, files = manifest["kind"], manifest["format"], dict(manifest["files"])
+        settings: dict[str, Any] = dict(manifest["settings"])
+    except FileNotFoundError as error:
+        raise RecombineError(
+            "there is no model here.", place=str(path), hint=f"Expected a folder with {MANIFEST} in it."
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecombineError("this is no manifest of a model.", place=str(place), hint="Train again.") from error
+    if form != FORMAT:
+        raise RecombineError(
+            f"this model has format {form!r}, expected {FORMAT}.",
+            place=str(place),
+            hint=f"It was written by recombine {manifest.get('recombine')}; use that version or train again.",
+        )
+    if found != kind:
+        raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
+    for name, checksum in files.items():
+        file = path / Path(name).name
+        if not file.is_file():
+            raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
+        if _checksum(file) != checksum:
+            raise RecombineError(
+                "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
+            )
+    return settings
+
+
+def _checksum(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

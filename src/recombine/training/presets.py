@@ -1,0 +1,54 @@
+"""Recipes: the paper's, and smaller ones for a CPU."""
+
+from dataclasses import replace
+
+from recombine.models.architecture import Architecture
+from recombine.training.fit import Recipe
+
+_FILLED_IN = 0
+"""The vocabulary is the data's; `fit` fills it in."""
+
+SCAN_GENERATOR = Recipe(
+    network=Architecture(vocabulary=_FILLED_IN),
+    batch=32,
+    epochs=8,
+    lr=2e-3,
+    held_out=0.1,
+    patience=4,
+    keep_best=True,
+)
+"""The paper's recombination network for SCAN (appendices A and C; what they leave out, as in the authors' code)."""
+
+SCAN_PREDICTOR = Recipe(
+    network=Architecture(
+        vocabulary=_FILLED_IN,
+        prototypes=1,
+        attention=0,
+        copying="none",
+        shared_embedding=False,
+        tied_output=False,
+        project_encoder=True,
+        start_from_encoder=True,
+        state_dropout=0.0,
+        feed_dropout=0.5,
+        write_dropout=0.0,
+    ),
+    batch=64,
+    epochs=150,
+    patience=10,
+)
+"""The paper's predictor for SCAN: an ordinary LSTM with attention, without copying (section 5.1, appendix D)."""
+
+SMALL_GENERATOR = replace(
+    SCAN_GENERATOR,
+    network=replace(SCAN_GENERATOR.network, hidden=128, embedding=32, attention=64, dropout=0.2, state_dropout=0.3),
+    max_steps=1500,
+)
+"""A network for a CPU."""
+
+SMALL_PREDICTOR = replace(
+    SCAN_PREDICTOR,
+    network=replace(SCAN_PREDICTOR.network, hidden=128, embedding=32, dropout=0.2, feed_dropout=0.2),
+    epochs=30,
+)
+"""A predictor for a CPU."""

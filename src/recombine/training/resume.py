@@ -1,0 +1,76 @@
+"""The state of a training run on disk, so that a killed run goes on where it was and ends as if undisturbed."""
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from recombine.training.corpus import Corpus
+from recombine.training.loop import History, Trainer
+from recombine.training.tensors import read_tensors, write_tensors
+
+EVERY = 20.0
+"""Seconds between two saves, at least."""
+
+
+class Checkpoint:
+    """A file that holds a trainer's state between two epochs.
+
+    Args:
+        path: The file.
+        settings: What the run depends on besides the data, a dataclass; a file of another run is not used.
+        corpus: The data.
+        seeds: The replicas' seeds.
+    """
+
+    def __init__(self, path: Path, settings: Any, corpus: Corpus, seeds: Sequence[int]) -> None:  # noqa: ANN401
+        self.path = path
+        self._saved = time.monotonic()
+        digest = hashlib.sha256(json.dumps([asdict(settings), list(seeds)], sort_keys=True).encode())
+        for table in (corpus.sources, corpus.targets, corpus.rows):
+            digest.update(table.cpu().numpy().tobytes())
+        self.run = digest.hexdigest()
+
+    def save(self, trainer: Trainer) -> None:
+        """Saves, if the last save is some time ago."""
+        if time.monotonic() - self._saved < EVERY:
+            return
+        tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
+        tensors |= {f"adam.{name}": value for name, value in trainer.optimizer.state().items()}
+        tensors |= {f"noise.{number}": value for number, value in enumerate(trainer.noise.state())}
+        tensors |= {f"best.{number}": value for number, value in enumerate(trainer.best_parameters)}
+        tensors |= {"judged.best": trainer.best, "judged.waited": trainer.waited}
+        write_tensors(self.path, tensors, {"run": self.run, "history": asdict(trainer.history)})
+        self._saved = time.monotonic()
+
+    def restore(self, trainer: Trainer) -> None:
+        """Brings a new trainer to the saved state, if there is one of the same run."""
+        if not self.path.exists():
+            return
+        tensors, description = read_tensors(self.path)
+        if description.get("run") != self.run:
+            return
+        device = trainer.best.device
+
+        def part(name: str) -> dict[str, torch.Tensor]:
+            start = f"{name}."
+            return {key.removeprefix(start): value for key, value in tensors.items() if key.startswith(start)}
+
+        trainer.model.load_state_dict(part("model"))
+        trainer.optimizer.restore(part("adam"))
+        states = part("noise")
+        trainer.noise.restore([states[str(number)] for number in range(len(states))])
+        trainer.best_parameters = [
+            value.to(device) for _, value in sorted(part("best").items(), key=lambda i: int(i[0]))
+        ]
+        trainer.best, trainer.waited = (tensors[f"judged.{name}"].to(device) for name in ("best", "waited"))
+        trainer.history = History(**description["history"])
+
+    def discard(self) -> None:
+        """Removes the file: the run is over."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,62 @@
+"""Tensors in a file: safetensors with a JSON description and a checksum; never pickle."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from recombine.data.output import replacing
+from recombine.errors import RecombineError
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
+    """Writes tensors and a JSON-friendly description into one file, whole or not at all, replacing what was there."""
+    on_host = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    body = json.dumps(description, sort_keys=True)
+    with replacing(path, force=True) as file:
+        file.write(save(on_host, metadata={"description": body, "digest": _digest(on_host, body)}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Reads what `write_tensors` wrote.
+
+    Raises:
+        RecombineError: If the file is missing, cut short or altered.
+    """
+    try:
+        content = path.read_bytes()
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + size])["__metadata__"]
+        body, digest = metadata["description"], metadata["digest"]
+    except OSError as error:
+        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise damaged(path) from error
+    if digest != _digest(tensors, body):
+        raise damaged(path)
+    description: dict[str, Any] = json.loads(body)
+    return tensors, description
+
+
+def damaged(path: Path) -> RecombineError:
+    """Returns the error for a file that is not as it was written."""
+    return RecombineError(
+        "this file is not as it was written: cut short, altered, or of another kind.",
+        place=str(path),
+        hint="Delete it and train again.",
+    )
+
+
+def _digest(tensors: Mapping[str, Tensor], body: str) -> str:
+    digest = hashlib.sha256(body.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()
