@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.index import FIRST_LOOK, Index, in_batches, thinned
+from recombine.neighborhoods.index import FIRST_LOOK, Index, in_batches, sampled
 
 
 def together(batches: Iterable[np.ndarray]) -> list[int]:
@@ -70,15 +70,16 @@ def test_the_budget_bounds_what_is_compared() -> None:
 
 
 @given(st.integers(0, 200), st.integers(0, 250))
-def test_thinning_keeps_distinct_members(size: int, limit: int) -> None:
-    chosen = thinned(np.arange(size, dtype=np.int32), limit, np.random.default_rng(size)).tolist()
+def test_samples_are_distinct_and_as_many_as_allowed(size: int, limit: int) -> None:
+    shelf = np.arange(size, dtype=np.int32)
+    chosen = sampled([shelf[: size // 3], shelf[size // 3 :]], limit, np.random.default_rng(size)).tolist()
     assert len(set(chosen)) == min(size, limit)
     assert set(chosen) <= set(range(size))
 
 
-def test_thinning_favors_nobody() -> None:
+def test_sampling_favors_nobody() -> None:
     rng = np.random.default_rng(0)
-    counts = np.bincount(np.concatenate([thinned(np.arange(7, dtype=np.int32), 3, rng) for _ in range(9000)]))
+    counts = np.bincount(np.concatenate([sampled([np.arange(7, dtype=np.int32)], 3, rng) for _ in range(9000)]))
     # By stretches of 2, 2 and 3, so nearly but not exactly alike.
     assert counts.min() > 2700
     assert counts.max() < 4800

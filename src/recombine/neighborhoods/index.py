@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.neighborhoods.bags import Bags
 from recombine.neighborhoods.distance import Strings
 from recombine.neighborhoods.ragged import Integers, Ragged
 
+Places = NDArray[np.int64]
+
 CODE_POINTS = 0x110000
 BITS = 64
-FIRST_LOOK, BATCH = 256, 512
+FIRST_LOOK, BATCH = 512, 512
 NOTHING = np.empty(0, np.int32)
 
 
@@ -110,8 +113,11 @@ class Index:
         return list(np.diff(self.postings.starts).tolist())
 
     @cached_property
-    def _posting_lengths(self) -> Integers:
-        return self.lengths[self.postings.values]
+    def _posting_keys(self) -> Places:
+        """The token and length of each posting, as one number: they are sorted by it."""
+        tokens = np.repeat(np.arange(len(self.postings)), np.diff(self.postings.starts))
+        keys: Places = tokens * (self._longest + 1) + self.lengths[self.postings.values]
+        return keys
 
     def similar(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
         """Yields the data that could be within lev < delta of a sequence, in random order and in batches.
@@ -128,16 +134,18 @@ class Index:
         """
         counts = Counter(sequence)
         needed = delta * len(sequence)
-        shelves = []
+        tokens = []
         for token in sorted(counts, key=lambda token: (self._holders(token) / counts[token], token)):
-            shelves.append(self._with_token(token, len(sequence), delta))
+            tokens.append(token)
             needed -= counts[token]
             if needed <= 0:
                 break
-        look = self._united(_share(shelves, min(FIRST_LOOK, budget), rng))
-        yield rng.permutation(look)
+        shelves = self._shelves(tokens, len(sequence), delta)
+        look = self._distinct(sampled(shelves, min(FIRST_LOOK, budget), rng))
+        yield rng.permutation(self._bags.plausible(sequence, look, delta=delta))
         if sum(map(len, shelves)) > FIRST_LOOK:
-            yield from in_batches(self._united(_share(shelves, budget, rng), but=look), rng)
+            more = self._distinct(sampled(shelves, budget, rng), but=look)
+            yield from in_batches(self._bags.plausible(sequence, more, delta=delta), rng)
 
     def covering(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
         """Yields the data that could hold all tokens of a sequence and be within lev < delta of it, like ``similar``.
@@ -149,9 +157,9 @@ class Index:
             rng: Where randomness comes from.
         """
         rarest = min(sequence, key=lambda token: (self._holders(token), token))
-        shelf = thinned(self._with_token(rarest, len(sequence), delta), budget, rng)
+        shelf = sampled(self._shelves([rarest], len(sequence), delta), budget, rng)
         wanted = np.uint64(_mask(sequence))
-        yield shelf[self._masks[shelf] & wanted == wanted]
+        yield self._bags.plausible(sequence, shelf[self._masks[shelf] & wanted == wanted], delta=delta)
 
     def lacks(self, target: int, data: Integers) -> list[int]:
         """Returns, for each of the data, a key to what it lacks of the target: equal keys, equal lacks."""
@@ -165,38 +173,54 @@ class Index:
         return np.fromiter(map(_mask, self.sets), np.uint64, len(self.sets))[self.set_of]
 
     @cached_property
-    def _marks(self) -> NDArray[np.bool_]:
-        return np.zeros(len(self), np.bool_)
+    def _bags(self) -> Bags:
+        return Bags(self.strings, self.lengths)
 
-    def _united(self, shelves: list[Integers], *, but: Integers = NOTHING) -> Integers:
-        """Returns the data on any of the shelves, each once, less some. Marking them is cheaper than sorting them."""
-        self._marks[but] = True
-        fresh = [but]
-        for shelf in shelves:
-            fresh.append(shelf[~self._marks[shelf]])
-            self._marks[fresh[-1]] = True
-        united = np.concatenate(fresh)
-        self._marks[united] = False
-        return united[len(but) :]
+    @cached_property
+    def _places(self) -> Integers:
+        return np.empty(len(self), np.int32)
+
+    def _distinct(self, data: Integers, *, but: Integers = NOTHING) -> Integers:
+        """Returns the data, each once, less some. Writing down the last place of each is cheaper than sorting them."""
+        everything = np.concatenate([data, but])
+        places = np.arange(len(everything), dtype=np.int32)
+        self._places[everything] = places
+        distinct: Integers = data[self._places[data] == places[: len(data)]]
+        return distinct
 
     def _holders(self, token: str) -> int:
         return self._frequencies[ord(token)]
 
-    def _with_token(self, token: str, length: int, delta: float) -> Integers:
-        """The data that hold a token, of lengths that allow lev < delta: lev is at least the difference in length."""
+    def _shelves(self, tokens: Sequence[str], length: int, delta: float) -> list[Integers]:
+        """Returns the data that hold each token, of lengths that allow lev < delta: it is at least their difference."""
         shortest = math.floor(length * (1 - delta))
-        longest = math.ceil(length / (1 - delta)) if delta < 1 else self._longest
-        start, end = self.postings.starts[ord(token) : ord(token) + 2]
-        low, high = self._posting_lengths[start:end].searchsorted([shortest, longest + 1])
-        return self.postings.values[start + low : start + high]
+        longest = min(math.ceil(length / (1 - delta)), self._longest) if delta < 1 else self._longest
+        keys = np.array([ord(token) for token in tokens]) * (self._longest + 1)
+        starts = self._posting_keys.searchsorted(keys + shortest).tolist()
+        ends = self._posting_keys.searchsorted(keys + longest, side="right").tolist()
+        return [self.postings.values[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
-def thinned(data: Integers, size: int, rng: np.random.Generator) -> Integers:
-    """Returns at most so many of the data: all, or a random one of each of as many equal stretches."""
-    if len(data) <= size or size < 1:
-        return data[:size]
-    ends = np.arange(size + 1) * len(data) // size
-    return data[ends[:-1] + (rng.random(size) * (ends[1:] - ends[:-1])).astype(np.int64)]
+def sampled(shelves: Sequence[Integers], budget: int, rng: np.random.Generator) -> Integers:
+    """Returns what is on the shelves: all if the budget allows, else random data, spread evenly.
+
+    Every shelf gets an equal part of the budget, and what short ones leave over goes to the longer ones. Of a shelf
+    that is too long, one datum is drawn from each of as many equal stretches as its part allows.
+
+    Args:
+        shelves: At least one array of data.
+        budget: How many data to return at most.
+        rng: Where randomness comes from.
+    """
+    chosen = []
+    for remaining, shelf in zip(range(len(shelves), 0, -1), sorted(shelves, key=len), strict=True):
+        quota = budget // remaining
+        if len(shelf) > quota:
+            ends = np.arange(quota + 1) * len(shelf) // max(quota, 1)
+            shelf = shelf[ends[:-1] + (rng.random(quota) * (ends[1:] - ends[:-1])).astype(np.int64)]
+        chosen.append(shelf)
+        budget -= len(shelf)
+    return np.concatenate(chosen)
 
 
 def in_batches(data: Integers, rng: np.random.Generator) -> Iterator[Integers]:
@@ -204,15 +228,6 @@ def in_batches(data: Integers, rng: np.random.Generator) -> Iterator[Integers]:
     shuffled = rng.permutation(data)
     for start in range(0, len(data), BATCH):
         yield shuffled[start : start + BATCH]
-
-
-def _share(shelves: list[Integers], budget: int, rng: np.random.Generator) -> list[Integers]:
-    """Thins the shelves to a budget, evenly: what short ones leave over goes to the longer ones."""
-    thin = []
-    for remaining, shelf in zip(range(len(shelves), 0, -1), sorted(shelves, key=len), strict=True):
-        thin.append(thinned(shelf, budget // remaining, rng))
-        budget -= len(thin[-1])
-    return thin
 
 
 def _name(number: int) -> str:

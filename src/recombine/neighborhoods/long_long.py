@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.example import Example
 from recombine.neighborhoods.distance import covers, distinct, lev, remainder
-from recombine.neighborhoods.index import NOTHING, in_batches, thinned
+from recombine.neighborhoods.index import NOTHING, in_batches, sampled
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.ragged import Integers
 from recombine.neighborhoods.rule import BUDGET, check_choice, check_counts, check_delta
@@ -109,8 +109,9 @@ class LongLong:
     def _one_apart(self, search: Search, tokens: int, *, holding: str = "") -> Iterator[Integers]:
         """Yields the data whose token sets differ by one token from the given one and hold certain tokens."""
         index = search.index
-        sets = [number for number in index.one_apart[tokens].tolist() if covers(index.sets[number], holding)]
-        return in_batches(thinned(index.members.together(sets), self.budget, search.rng), search.rng)
+        sets = sampled([index.one_apart[tokens]], self.budget, search.rng).tolist()
+        shelves = [index.members[number] for number in sets if covers(index.sets[number], holding)]
+        return in_batches(sampled([NOTHING, *shelves], self.budget, search.rng), search.rng)
 
     def _best(self, search: Search, target: int, firsts: Iterator[int]) -> Iterator[tuple[int, list[int]]]:
         """Yields first prototypes, each with its second ones, nearest first, among a few random candidates."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.index import NOTHING, thinned
+from recombine.neighborhoods.index import NOTHING, sampled
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.rule import BUDGET, check_choice, check_counts
 from recombine.neighborhoods.search import Search
@@ -94,8 +94,9 @@ class Tagged:
         own = int(words.tags_of[target])
         avoid = own if self.parity and search.index.originals[target] % 2 == 0 else None
         for level in levels.around(own):
-            members = words.members.together([tags for tags in level if tags != avoid])
-            members = np.sort(thinned(members[members != target], self.budget, search.rng))
+            shelves = [words.members[tags] for tags in level if tags != avoid]
+            members = np.sort(sampled([NOTHING, *shelves], self.budget, search.rng))
+            members = members[members != target]
             distances = words.jaccard(target, members)
             keys = distances if self.lemma == "similar" else -distances
             yield from members[np.argsort(keys, kind="stable")].tolist()

@@ -1,0 +1,62 @@
+"""Bit masks of bags of tokens: a cheap bound on edit distances that spares most of them from being computed."""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.neighborhoods.ragged import Integers
+
+WORDS = 2
+BITS = 64 * WORDS
+ONES = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
+
+
+class Bags:
+    """A mask per sequence, with a bit for each token and its first, second, ... occurrence.
+
+    Bits may be shared, so masks may look more alike than their bags are, never less: where they differ in k bits on one
+    side, at least k tokens are without a partner, and the edit distance is at least k.
+
+    Args:
+        sequences: The sequences.
+        lengths: Their lengths.
+    """
+
+    def __init__(self, sequences: Iterable[str], lengths: Integers) -> None:
+        masks = b"".join([_mask(sequence).to_bytes(8 * WORDS, "little") for sequence in sequences])
+        self._masks = np.frombuffer(masks, np.uint64).reshape(-1, WORDS)
+        self._sizes = _ones(self._masks)
+        self._lengths = lengths
+
+    def plausible(self, sequence: str, data: Integers, *, delta: float) -> Integers:
+        """Returns the data, by number, whose bags do not rule out lev < delta from a sequence."""
+        mask = _mask(sequence)
+        common = _ones(self._masks[data] & np.frombuffer(mask.to_bytes(8 * WORDS, "little"), np.uint64))
+        larger = np.maximum(self._sizes[data], mask.bit_count())
+        longer = np.maximum(self._lengths[data], max(len(sequence), 1))
+        return data[(larger - common) / longer < delta]
+
+
+def _ones(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    ones: NDArray[np.int64] = ONES[masks.view(np.uint16)].sum(axis=1, dtype=np.int64)
+    return ones
+
+
+def _mask(sequence: str) -> int:
+    mask = 0
+    for token, count in Counter(sequence).items():
+        mask |= _occurrences(ord(token), count)
+    return mask
+
+
+@lru_cache(maxsize=1 << 16)
+def _occurrences(token: int, count: int) -> int:
+    """The bits of the first so many occurrences of a token: consecutive ones, from a place that is the token's own."""
+    start = token * 0x9E3779B1 % 2**32 % BITS
+    mask = 0
+    for place in range(count):
+        mask |= 1 << (start + place) % BITS
+    return mask
