@@ -39,7 +39,7 @@ class Generated:
         entries: The entry that most probably produced each token (R, B, T): ids below the vocabulary's size are
             written, then come the O own tokens, then the prototypes' tokens.
         own: O at each step (T,): how many own tokens the copy entries counted.
-        log_probability: Of each sequence, at temperature 1 (R, B).
+        log_probability: Of each sequence, at temperature 1 (R, B); if it goes on from a prefix, given that.
     """
 
     tokens: Tensor
@@ -50,7 +50,13 @@ class Generated:
 
 @torch.no_grad()
 def generate(
-    model: Recombiner, prototypes: Tensor, steps: int, decoding: Decoding, noise: Noise | None = None
+    model: Recombiner,
+    prototypes: Tensor,
+    steps: int,
+    decoding: Decoding,
+    noise: Noise | None = None,
+    *,
+    prefix: Tensor | None = None,
 ) -> Generated:
     """Generates one sequence from each tuple of prototypes.
 
@@ -60,15 +66,17 @@ def generate(
         steps: The most tokens a sequence may have.
         decoding: How tokens are chosen.
         noise: For drawing tokens, z, and dropout that acts at test time; None: as if there were none of them.
+        prefix: Token ids (R, B, P), all of one length P ≥ 1, that every sequence has to begin with; what is generated
+            comes after them and does not hold them.
     """
     if decoding.strategy == "beam":
-        return _beam(model, prototypes, steps, decoding.width, noise)
-    run = _Run.start(model, prototypes, noise)
+        return _beam(model, prototypes, steps, decoding.width, noise=noise, prefix=prefix)
+    run = _Run.start(model, prototypes, noise, prefix=prefix)
     batch = prototypes.shape[1]
     tokens, entries, own = [], [], []
     total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
     ended = torch.zeros_like(total, dtype=torch.bool)
-    in_y = torch.zeros_like(ended)
+    in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
     for step in range(steps):
         log_entries, sources = run.step()
         p = copying.token_probabilities(log_entries, sources)
@@ -103,13 +111,35 @@ class _Run:
         self.index = 0
 
     @classmethod
-    def start(cls, model: Recombiner, prototypes: Tensor, noise: Noise | None, *, width: int = 1) -> "_Run":
+    def start(
+        cls,
+        model: Recombiner,
+        prototypes: Tensor,
+        noise: Noise | None,
+        *,
+        width: int = 1,
+        prefix: Tensor | None = None,
+    ) -> "_Run":
         z = None
         if model.latent is not None:
             assert noise is not None
             z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
         context = model.remember(prototypes)
-        return cls(model, context if width == 1 else context.repeated(width), z, noise)
+        run = cls(model, context if width == 1 else context.repeated(width), z, noise)
+        if prefix is not None:
+            run.force(prefix.repeat_interleave(width, dim=1))
+        return run
+
+    def force(self, prefix: Tensor) -> None:
+        """Goes through the tokens (R, B, P) that a sequence has to begin with."""
+        previous = torch.cat([self.previous.unsqueeze(-1), prefix[..., :-1]], dim=-1)
+        self.state, _ = self.model.decode(
+            self.context, self.state, previous.transpose(1, 2), noise=self.noise, z=self.z, start=self.index
+        )
+        self.previous = prefix[..., -1]
+        if self.model.architecture.own_attention:
+            self.own = prefix
+        self.index = prefix.shape[-1]
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
@@ -136,10 +166,12 @@ class _Run:
         self.own = pick(self.own)
 
 
-def _beam(model: Recombiner, prototypes: Tensor, steps: int, width: int, noise: Noise | None) -> Generated:
+def _beam(
+    model: Recombiner, prototypes: Tensor, steps: int, width: int, *, noise: Noise | None, prefix: Tensor | None
+) -> Generated:
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
     replicas, batch = prototypes.shape[:2]
-    run = _Run.start(model, prototypes, noise, width=width)
+    run = _Run.start(model, prototypes, noise, width=width, prefix=prefix)
     total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
