@@ -11,8 +11,10 @@ from commands import Run
 
 import recombine
 from recombine.cli.audit import GOLD
-from recombine.cli.augment import METHODS
 from recombine.cli.inspection import RULES
+from recombine.cli.learned import NOVELTIES
+from recombine.cli.methods import METHODS
+from recombine.cli.training import SIZES
 from recombine.data import files, scan, sigmorphon, tokenization
 from recombine.data.sigmorphon_files import SHA256
 
@@ -22,6 +24,9 @@ COMMANDS = [
     ("inspect",),
     ("augment",),
     ("audit",),
+    ("train",),
+    ("predict",),
+    ("evaluate",),
     ("score",),
     ("env",),
 ]
@@ -52,7 +57,8 @@ def test_every_command_speaks_json(run: Run, command: tuple[str, ...]) -> None:
         (("inspect",), [*files.FORMATS, *tokenization.TOKENS, *RULES]),
         (("data", "scan"), scan.SPLITS),
         (("data", "sigmorphon"), [*map(str, sigmorphon.HINTS), *SHA256]),
-        (("augment",), [*METHODS]),
+        (("augment",), [*METHODS, *RULES, *NOVELTIES, *SIZES]),
+        (("train",), SIZES),
         (("audit",), [*GOLD]),
     ],
 )
@@ -79,6 +85,9 @@ def test_version(run: Run) -> None:
         (["data", "scan", "--split", "jmup", "-o", "x"], "Did you mean 'jump'?"),
         (["data", "sigmorphon", "--language", "turkisch", "-o", "x"], "Did you mean 'turkish'?"),
         (["inspect", "x", "--neighborhood", "longshort"], "Did you mean 'long-short'?"),
+        (["augment", "x", "--neighborhood", "longshort"], "Did you mean 'long-short'?"),
+        (["augment", "x", "--novelty", "imput"], "Did you mean 'input'?"),
+        (["train", "x", "-o", "y", "--size", "smal"], "Did you mean 'small'?"),
         (["audit", "x", "--train", "y", "--gold", "scna"], "Did you mean 'scan'?"),
     ],
 )
@@ -94,7 +103,7 @@ def test_a_misspelt_word_gets_a_suggestion(run: Run, arguments: list[str], sugge
     ("arguments", "words"),
     [
         (["augment"], ["TRAIN", "augment --help"]),
-        (["augment", "x"], ["--method", "augment --help"]),
+        (["train", "x"], ["--output", "train --help"]),
         (["augment", "x", "--method", "geca", "-n", "many"], ["-n", "integer", "augment --help"]),
         (["data"], ["Missing command", "data --help"]),
     ],

@@ -12,9 +12,13 @@ from recombine.cli.audit import audit_cli
 from recombine.cli.augment import augment_cli
 from recombine.cli.data import scan_cli, sigmorphon_cli
 from recombine.cli.env import env_cli
+from recombine.cli.evaluate import evaluate_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
+from recombine.cli.predict import predict_cli
 from recombine.cli.score import score_cli
+from recombine.cli.train import train_cli
+from recombine.cli.training import Interrupted
 from recombine.errors import RecombineError
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -42,6 +46,9 @@ _add(paper, "table1", table1_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)
+_add(app, "train", train_cli)
+_add(app, "predict", predict_cli)
+_add(app, "evaluate", evaluate_cli)
 _add(app, "score", score_cli)
 _add(app, "env", env_cli)
 
@@ -58,8 +65,10 @@ HELP = """Makes new training examples by recombining old ones, for sequence-to-s
 Example:
   recombine data scan --split jump -o scan
   recombine inspect scan/train.tsv --test scan/test.tsv
-  recombine augment scan/train.tsv --method geca -n 400 -o augmented.jsonl
+  recombine augment scan/train.tsv -n 400 -o augmented.jsonl
   recombine audit augmented.jsonl --train scan/train.tsv --gold scan
+  recombine train scan/train.tsv --augmented augmented.jsonl -o predictor
+  recombine evaluate predictor scan/test.tsv
 """
 
 
@@ -91,6 +100,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _complain(str(error), BAD_INPUT)
     except _UsageError as error:
         return _complain(_usage_sentence(error), BAD_INPUT)
+    except Interrupted as error:
+        return _complain(str(error), INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     except OSError as error:

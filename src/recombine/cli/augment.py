@@ -1,28 +1,47 @@
 """``recombine augment``: new training examples from old ones."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.options import Columns, Force, Format, Json, Seed, Test, Tokens, Train
-from recombine.cli.printing import print_json, say, say_next, working
+from recombine.cli.learned import Learned
+from recombine.cli.methods import LEARNED, Plan, augment
+from recombine.cli.options import (
+    AUTO,
+    Columns,
+    Device,
+    Epochs,
+    Force,
+    Format,
+    Json,
+    MaxTime,
+    Seed,
+    Seeds,
+    Size,
+    Test,
+    Threads,
+    Tokens,
+    Train,
+)
+from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
-from recombine.cli.writing import check_free
-from recombine.errors import RecombineError, unknown
+from recombine.cli.training import Training, use_threads
+from recombine.cli.writing import check_free, numbered, state_of_training
+from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import is_tag
 
 if TYPE_CHECKING:
-    from recombine.augmentation.protocol import Augmenter, Samples
-    from recombine.augmentation.resample import Resampler
+    from recombine.augmentation.protocol import Samples
 
 Method = Annotated[
     str,
     typer.Option(
-        "--method", metavar="NAME", help="geca recombines by rule; oversample repeats what has something rare in it."
+        "--method",
+        metavar="NAME",
+        help="learned trains a network to recombine; geca recombines by rule; oversample repeats what has something "
+        "rare in it.",
     ),
 ]
 Count = Annotated[int, typer.Option("-n", "--count", metavar="N", help="How many samples to make.")]
@@ -32,7 +51,8 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Columns if the name ends in .tsv, else JSONL with provenance; - is standard output.",
+        help="Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. With --seeds, one "
+        "file for each: FILE.0.jsonl, FILE.1.jsonl, …",
     ),
 ]
 Epsilon = Annotated[
@@ -44,52 +64,61 @@ Epsilon = Annotated[
     ),
 ]
 Ngram = Annotated[int, typer.Option("--ngram", metavar="N", help="With --epsilon: look at up to N tokens in a row.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to make.
-
-    Attributes:
-        method: One of ``METHODS``.
-        n: How many samples.
-        seed: Same seed, same samples.
-        epsilon: Below which share of the training examples something is rare; None for no resampling.
-        ngram: How many tokens in a row may be what is rare.
-    """
-
-    method: str
-    n: int
-    seed: int = 0
-    epsilon: float | None = None
-    ngram: int = 1
-
-    def check(self) -> None:
-        """Raises an error for what cannot be done, before anything is read."""
-        if self.method not in METHODS:
-            raise unknown("method", self.method, METHODS)
-        if self.n < 1:
-            raise RecombineError(f"cannot make {self.n} samples.", hint="Ask for at least 1 with -n.")
-        if self.ngram != 1 and self.epsilon is None and self.method != "oversample":
-            raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
-
-    def resampler(self, examples: Sequence[Example]) -> "Resampler":
-        """Returns what tells rare from common; of word forms only the tags count, or else a rare letter would do."""
-        from recombine.augmentation.resample import Resampler
-
-        epsilon = Resampler.epsilon if self.epsilon is None else self.epsilon
-        return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)
+Prototypes = Annotated[
+    int | None,
+    typer.Option(
+        "--prototypes",
+        metavar="N",
+        min=0,
+        max=2,
+        help="From how many training examples each sample is made: 0, 1 or 2; as many as the neighborhoods have unless "
+        "told.",
+    ),
+]
+Neighborhood = Annotated[
+    str,
+    typer.Option(
+        "--neighborhood",
+        metavar="RULE",
+        help="Which examples can give which: long-short, long-long, one-prototype or tagged; auto: tagged for word "
+        "forms, else the first of the others by which half of the examples have a neighborhood.",
+    ),
+]
+Temperature = Annotated[
+    float | None, typer.Option("--temperature", metavar="T", help="Below 1 samples get tamer, above 1 wilder.")
+]
+Novelty = Annotated[
+    str | None,
+    typer.Option("--novelty", metavar="WHAT", help="What must be new: the pair, the input, or both input and output."),
+]
+ModelFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="DIR", help="Take samples from the model in this folder; if there is none, keep it there."
+    ),
+]
 
 
 def augment_cli(
     train: Train,
-    method: Method,
     *,
+    method: Method = LEARNED,
     n: Count = 400,
     output: Output = STANDARD,
     seed: Seed = 0,
     epsilon: Epsilon = None,
     ngram: Ngram = 1,
+    prototypes: Prototypes = None,
+    neighborhood: Neighborhood = AUTO,
+    temperature: Temperature = None,
+    novelty: Novelty = None,
+    model: ModelFolder = None,
+    size: Size = None,
+    epochs: Epochs = None,
+    max_time: MaxTime = None,
+    device: Device = AUTO,
+    threads: Threads = None,
+    seeds: Seeds = None,
     test: Test = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
@@ -100,44 +129,46 @@ def augment_cli(
     """Makes new training examples from old ones.
 
     Example:
-      recombine augment scan/train.tsv --method geca -n 400 -o augmented.jsonl
+      recombine augment scan/train.tsv -n 400 -o augmented.jsonl
 
-    If fewer can be made than were asked for, those are written and the account says why.
+    If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
+    FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
     """
-    plan, reading = Plan(method, n, seed, epsilon, ngram), Reading(format, tokens, columns)
+    training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
+    learned = Learned(
+        prototypes=prototypes, neighborhood=neighborhood, temperature=temperature, novelty=novelty, model=model
+    )
+    plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output))
+    reading = Reading(format, tokens, columns)
     plan.check()
     check_one_standard_input(train, test)
-    check_free([output], force=force)
+    check_free(numbered(output, plan.networks), force=force)
     if json and output == STANDARD:
         raise RecombineError("--json and the samples both want standard output.", hint="Name a file with -o.")
     examples, held_out = reading.read(train), reading.read_optional(test)
-    with working(f"Making {n:,} samples by {method}"):
-        samples = augment(examples, plan)
-    write_samples(samples, output, tokens=tokens, force=force)
-    report = _report(samples, plan, output=output, train=examples, test=held_out)
+    use_threads(threads)
+    every = augment(examples, plan)
+    reports = []
+    for samples, target in zip(every, numbered(output, len(every)), strict=True):
+        write_samples(samples, target, tokens=tokens, force=force)
+        report = _report(samples, plan, output=target, train=examples, test=held_out)
+        say(f"{samples.account}{_coincidences(report)}")
+        reports.append(report)
+    _conclude(reports, json=json)
+    say_next("audit", reports[0]["output"], "--train", train)
+
+
+def _conclude(reports: list[dict[str, Any]], *, json: bool) -> None:
+    """Sums up what several networks gave, for people and for machines."""
+    from recombine.evaluation.seeds import summarize
+
+    document = reports[0]
+    if len(reports) > 1:
+        kept = summarize([report["kept"] for report in reports])
+        say(f"Kept on average: {kept.mean:.1f} ± {kept.deviation:.1f} samples.")
+        document = {"kept": kept.mean, "kept_deviation": kept.deviation, "files": reports}
     if json:
-        print_json(report)
-    say(f"{samples.account}{_coincidences(report)}")
-    say_next("audit", output, "--train", train)
-
-
-def augment(examples: Sequence[Example], plan: Plan) -> "Samples":
-    """Returns new examples.
-
-    Args:
-        examples: The training examples.
-        plan: What to make of them.
-
-    Raises:
-        RecombineError: If not even one can be made.
-    """
-    plan.check()
-    augmenter = METHODS[plan.method](examples, plan).fit(examples)
-    accept = None if plan.epsilon is None else plan.resampler(examples).fit(examples)
-    samples = augmenter.sample(plan.n, seed=plan.seed, accept=accept)
-    if not samples:
-        raise RecombineError(samples.account, hint="No file was written.")
-    return samples
+        print_json(document)
 
 
 def write_samples(samples: Sequence[Example], output: str, *, tokens: str, force: bool) -> None:
@@ -156,22 +187,6 @@ def write_samples(samples: Sequence[Example], output: str, *, tokens: str, force
     files.write(samples, output, format=format, tokens=tokens, force=force)
 
 
-def _geca(examples: Sequence[Example], plan: Plan) -> "Augmenter":
-    from recombine.augmentation.geca import GECA
-
-    return GECA(fragment_size=4, gaps=1) if are_inflections(examples) else GECA()
-
-
-def _oversample(examples: Sequence[Example], plan: Plan) -> "Augmenter":
-    from recombine.augmentation.oversample import Oversampler
-
-    return Oversampler(plan.resampler(examples))
-
-
-METHODS: dict[str, Callable[[Sequence[Example], Plan], "Augmenter"]] = {"geca": _geca, "oversample": _oversample}
-"""The augmenters by name, each made to suit the examples."""
-
-
 def _report(
     samples: "Samples", plan: Plan, *, output: str, train: Sequence[Example], test: Sequence[Example] | None
 ) -> dict[str, Any]:
@@ -180,7 +195,7 @@ def _report(
     report = {
         "output": output,
         "method": plan.method,
-        "seed": plan.seed,
+        "seed": plan.training.seed,
         "requested": samples.requested,
         "kept": len(samples),
         "rejected": dict(samples.rejected),

@@ -59,7 +59,7 @@ def inspect_cli(
         print_json(_document(found))
     else:
         _print(found)
-    say_next("augment", train, "--method", "geca", "-n", "400", "-o", "augmented.jsonl")
+    say_next("augment", train, "-n", "400", "-o", "augmented.jsonl")
 
 
 def choose_rules(name: str, examples: Sequence[Example]) -> tuple[str, ...]:

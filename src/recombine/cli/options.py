@@ -29,4 +29,23 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed
 Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines instead.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks are trained: auto, cpu, cuda.")]
+Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks run: auto, cpu, cuda.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", min=1, help="CPU threads; as many as torch likes unless told.")
+]
+Size = Annotated[
+    str | None,
+    typer.Option("--size", metavar="NAME", help="Networks: small (on a CPU unless told) or paper (on a GPU)."),
+]
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", metavar="K", min=1, help="How many: the seeds N, N+1, …, trained together; 1 unless told."),
+]
+Epochs = Annotated[
+    int | None, typer.Option("--epochs", metavar="N", min=1, help="Passes over the data, instead of the size's own.")
+]
+MaxTime = Annotated[
+    float | None, typer.Option("--max-time", metavar="SECONDS", min=0, help="Stop training after so long.")
+]
+Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
+Beam = Annotated[int, typer.Option("--beam", metavar="W", min=1, help="Hypotheses that decoding keeps; 1 is greedy.")]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
-from recombine.example import Example
-from recombine.inflection import is_tag, split_analysis
+from recombine.example import Example, Tokens
+from recombine.inflection import is_tag, reordered, split_analysis
 
 STANDARD = "-"
 """Stands for standard input or output."""
@@ -49,6 +49,20 @@ class Reading:
     def read_optional(self, source: str | None) -> list[Example] | None:
         """Returns the examples of a file, if one is named."""
         return None if source is None else self.read(source)
+
+    def read_for_prediction(self, source: str) -> list[Example]:
+        """Returns the examples as predictors see them: of word forms, the form is the input, the analysis the output.
+
+        Only a file of three columns says which is which; JSONL is taken as it is.
+        """
+        examples = self.read(source)
+        return list(map(reordered, examples)) if self.names_inflections(source, examples) else examples
+
+    def read_inputs(self, source: str) -> list[Tokens]:
+        """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line."""
+        from recombine.data import files
+
+        return files.read_inputs(source, format=self.format, tokens=self.tokens, columns=parse_columns(self.columns))
 
     def names_inflections(self, source: str, examples: Sequence[Example]) -> bool:
         """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""

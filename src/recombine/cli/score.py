@@ -10,7 +10,6 @@ from recombine.cli.printing import print_json, print_table, say_next
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import reordered
 
 Gold = Annotated[str, typer.Option("--gold", metavar="FILE", help="Inputs with the right outputs.")]
 Predicted = Annotated[
@@ -77,21 +76,16 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
         RecombineError: If the two files do not have the same inputs in the same lines.
     """
     check_one_standard_input(gold, predicted, train)
-    right, guessed = _read(gold, reading), _read(predicted, reading)
+    right, guessed = reading.read_for_prediction(gold), reading.read_for_prediction(predicted)
     _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
-    scores: dict[str, Score | None] = {"all": _score(right, guessed)}
+    scores: dict[str, Score | None] = {"all": score_outputs(right, guessed)}
     if train is not None:
         from recombine.evaluation.metrics import novel
 
         chosen = [place for place, new in enumerate(novel(right, reading.read(train))) if new]
         subset = ([side[place] for place in chosen] for side in (right, guessed))
-        scores["novel"] = _score(*subset) if chosen else None
+        scores["novel"] = score_outputs(*subset) if chosen else None
     return scores
-
-
-def _read(source: str, reading: Reading) -> list[Example]:
-    examples = reading.read(source)
-    return list(map(reordered, examples)) if reading.names_inflections(source, examples) else examples
 
 
 def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, predicted: str) -> None:
@@ -110,7 +104,8 @@ def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, p
         )
 
 
-def _score(right: list[Example], guessed: list[Example]) -> Score:
+def score_outputs(right: list[Example], guessed: list[Example]) -> Score:
+    """Returns the score of predicted outputs beside the right ones, of which there is at least one."""
     from recombine.evaluation.metrics import exact_match, micro_f1
 
     gold, predicted = [example.y for example in right], [example.y for example in guessed]

@@ -6,6 +6,9 @@ from pathlib import Path
 from recombine.cli.reading import STANDARD
 from recombine.errors import RecombineError
 
+STATE = ".training"
+"""Ends the name of the file that holds the state of training until it is over, beside what is being made."""
+
 
 def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
     """Raises an error if a file to be written exists already, before any work is done for it.
@@ -19,3 +22,22 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
             raise RecombineError(
                 "the file exists already.", place=str(target), hint="Choose another name, or replace it with --force."
             )
+
+
+def state_of_training(target: str | None) -> Path | None:
+    """Returns where the state of training is kept while something is being made; None if that has no name."""
+    return None if target in (None, STANDARD) else Path(f"{target}{STATE}")
+
+
+def numbered(output: str, count: int) -> list[str]:
+    """Returns the names of one file for each network: OUT.jsonl for one, else OUT.0.jsonl, OUT.1.jsonl and so on.
+
+    Raises:
+        RecombineError: If several are to go to standard output.
+    """
+    if count == 1:
+        return [output]
+    if output == STANDARD:
+        raise RecombineError(f"{count} networks write {count} files.", hint="Name them with -o.")
+    path = Path(output)
+    return [str(path.with_name(f"{path.stem}.{number}{path.suffix}")) for number in range(count)]

@@ -10,9 +10,9 @@ from typing import TypeVar
 from recombine.data import jsonl, scan_format, sigmorphon_format, tsv
 from recombine.data.output import replacing
 from recombine.data.text import STANDARD, Line, decode, read_lines, shown
-from recombine.data.tokenization import check_kind, check_side
+from recombine.data.tokenization import check_kind, check_side, split
 from recombine.errors import RecombineError, unknown
-from recombine.example import Example
+from recombine.example import Example, Tokens
 from recombine.inflection import Inflection
 
 _Item = TypeVar("_Item")
@@ -52,6 +52,26 @@ def iterate(
     check_kind(tokens)
     tsv.check_columns(columns)
     return _iterate_detected(source, tokens=tokens, columns=columns)
+
+
+def read_inputs(
+    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+) -> list[Tokens]:
+    """Returns what a predictor is to read: the inputs of a file of examples, or of one with only an input in each line.
+
+    The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
+    """
+    check_kind(tokens)
+    tsv.check_columns(columns)
+    lines = _at_least_one(read_lines(source), source)
+    if format == "auto":
+        format = _by_name(source) or ("tsv" if columns != tsv.COLUMNS else _by_line(lines[0].text))
+    if format == "jsonl":
+        return list(jsonl.parse_inputs(lines, tokens=tokens))
+    if format == "tsv" and not any("\t" in line.text for line in lines):
+        return [check_side(split(line.text, tokens), "input", line=line) for line in lines]
+    examples = _codec(format, tokens=tokens, columns=columns).parse(lines)
+    return [example.y if format == "sigmorphon" else example.x for example in examples]
 
 
 def write(

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from recombine.data.text import Line, shown
@@ -25,15 +26,17 @@ def parse(lines: Iterable[Line], *, tokens: str) -> Iterator[Example]:
         RecombineError: If a line is no such object, or has keys that mean nothing here.
     """
     for line in lines:
-        try:
-            value = json.loads(line.text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
+        with _as_json(line) as value:
             example = _example(value, "line", line=line, tokens=tokens)
-        except (ValueError, OverflowError, RecursionError) as error:
-            raise line.error(
-                f"found {shown(line.text)}, which is no JSON that can be read ({error}); expected one object a line.",
-                hint='Expected {"x": ["..."], "y": ["..."]}.',
-            ) from None
         yield example
+
+
+def parse_inputs(lines: Iterable[Line], *, tokens: str) -> Iterator[Tokens]:
+    """Yields the x of each line; there need be no y. Arguments and errors as for ``parse``."""
+    for line in lines:
+        with _as_json(line) as value:
+            found = _known(value, "line", required=("x",), optional=("y", "provenance"), line=line)
+        yield _side(found["x"], "x", line=line, tokens=tokens)
 
 
 def render(example: Example) -> str:
@@ -46,6 +49,17 @@ def render(example: Example) -> str:
         return json.dumps(_object(example), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise RecombineError(f"the provenance of the example cannot be written as JSON: {error}.") from None
+
+
+@contextmanager
+def _as_json(line: Line) -> Iterator[object]:
+    try:
+        yield json.loads(line.text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise line.error(
+            f"found {shown(line.text)}, which is no JSON that can be read ({error}); expected one object a line.",
+            hint='Expected {"x": ["..."], "y": ["..."]}.',
+        ) from None
 
 
 def _object(example: Example) -> dict[str, Any]:

@@ -1,0 +1,217 @@
+"""The learned method of ``recombine augment``: networks that recombine, trained here or taken from a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from recombine.cli.inspection import RULES
+from recombine.cli.options import AUTO
+from recombine.cli.printing import say, working
+from recombine.cli.progress import progress
+from recombine.cli.reading import are_inflections
+from recombine.cli.training import Training, outcome, resumable
+from recombine.errors import RecombineError, unknown
+from recombine.example import Example
+
+if TYPE_CHECKING:
+    from recombine.augmentation.recombination import Recombination
+    from recombine.augmentation.sampler import Novelty, SamplingSettings
+    from recombine.neighborhoods import Neighborhoods, Rule
+
+NOVELTIES = ("pair", "input", "both")
+"""What must be new about a sample."""
+
+TRIED = ("long-short", "long-long", "one-prototype")
+"""The rules that ``auto`` tries, in this order, for anything but word forms."""
+
+ENOUGH = 0.5
+"""``auto`` takes the first rule by which so many of the examples have a neighborhood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """The options of the learned method as they were given, None for those that were not.
+
+    Attributes:
+        prototypes: How many training examples a sample is made of; None: 2, or 1 if the neighborhoods have one.
+        neighborhood: One of ``RULES``, or ``"auto"``.
+        temperature: Above 1 samples get wilder, below 1 tamer.
+        novelty: One of ``NOVELTIES``.
+        model: A folder: samples come from the model in it, or the model is kept there if there is none.
+    """
+
+    prototypes: int | None = None
+    neighborhood: str = AUTO
+    temperature: float | None = None
+    novelty: str | None = None
+    model: str | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the options that were given."""
+        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) != field.default]
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there is a model to take samples from."""
+        from recombine.training.folder import MANIFEST
+
+        return self.model is not None and (Path(self.model) / MANIFEST).exists()
+
+    @property
+    def networks(self) -> int:
+        """How many networks the model has."""
+        from recombine.augmentation.recombination import KIND
+        from recombine.training.folder import read_settings
+
+        assert self.model is not None
+        return len(read_settings(Path(self.model), KIND)["seeds"])
+
+    def check(self) -> None:
+        """Raises an error for what cannot be done, before anything is read."""
+        from recombine.training.folder import check_free
+
+        if self.neighborhood not in (AUTO, *RULES):
+            raise unknown("neighborhood", self.neighborhood, (AUTO, *RULES))
+        if self.novelty is not None and self.novelty not in NOVELTIES:
+            raise unknown("novelty", self.novelty, NOVELTIES)
+        if self.temperature is not None and not self.temperature > 0:
+            raise RecombineError(f"the temperature is {self.temperature:g}, expected more than 0.")
+        if self.model is not None and not self.is_trained:
+            check_free(Path(self.model), force=False)
+
+    def sampling(self, default: "SamplingSettings") -> "SamplingSettings":
+        """Returns how samples are drawn: as asked for, else by default."""
+        novelty = default.novelty if self.novelty is None else cast("Novelty", self.novelty)
+        temperature = default.decoding.temperature if self.temperature is None else self.temperature
+        decoding = replace(default.decoding, temperature=temperature)
+        # The temperature may rise until enough is new, from wherever it starts.
+        return replace(default, novelty=novelty, decoding=decoding, warmest=max(default.warmest, temperature))
+
+
+def recombination(
+    examples: Sequence[Example], learned: Learned, training: Training, *, state: Path | None = None
+) -> "Recombination":
+    """Returns the trained augmenter.
+
+    Args:
+        examples: The training examples.
+        learned: What to learn, or where what was learned is.
+        training: How.
+        state: Where to save the state of training now and then, and to go on from.
+    """
+    if learned.is_trained:
+        return _loaded(examples, learned, training)
+    augmenter, neighborhoods = _prepared(examples, learned, training)
+    what, judged = "Training the recombination network", "held-out log-probability"
+    with resumable(state), progress(what, judged=judged, max_time=training.max_time) as report:
+        augmenter.fit_on(tuple(dict.fromkeys(examples)), neighborhoods, report=report, checkpoint=state)
+    say(outcome(augmenter.fitted_.history))
+    if learned.model is not None:
+        augmenter.save(learned.model)
+        say(f"The model is in {learned.model}.")
+    return augmenter
+
+
+def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: int) -> "Neighborhoods":
+    """Returns the neighborhoods to learn from.
+
+    ``auto`` is the tagged rule for word forms; else the first rule of ``TRIED`` by which at least half of the examples
+    have a neighborhood, or if there is none, the one by which most have one.
+
+    Raises:
+        RecombineError: If no example has a neighborhood.
+    """
+    names = (
+        [learned.neighborhood] if learned.neighborhood != AUTO else ["tagged"] if are_inflections(examples) else TRIED
+    )
+    tried: list[Neighborhoods] = []
+    for rule in map(_rule, names):
+        found = rule.build(examples, seed=seed)
+        if learned.prototypes is None or learned.prototypes <= found.prototypes:
+            tried.append(found)
+            if found.coverage(examples) >= ENOUGH:
+                break
+    if not tried:
+        raise RecombineError(
+            f"a {learned.neighborhood} neighborhood has no {learned.prototypes} prototypes.",
+            hint="Lower --prototypes, or choose another --neighborhood.",
+        )
+    best = max(tried, key=lambda found: found.coverage(examples))
+    if not len(best):
+        raise RecombineError(
+            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for found in tried)}).",
+            hint=f"Try {_alternative(learned)}, more data, or --method geca, which needs none.",
+        )
+    return best
+
+
+def _alternative(learned: Learned) -> str:
+    return "fewer --prototypes" if learned.neighborhood == AUTO else "--neighborhood auto"
+
+
+def _rule(name: str) -> "Rule":
+    from recombine.neighborhoods import NEIGHBORHOODS
+
+    return NEIGHBORHOODS[name]()
+
+
+def _prepared(
+    examples: Sequence[Example], learned: Learned, training: Training
+) -> "tuple[Recombination, Neighborhoods]":
+    from recombine.augmentation.drawing import distinct_examples
+    from recombine.augmentation.recombination import Recombination
+    from recombine.training import presets
+
+    recipe = training.recipe(small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+    distinct = distinct_examples(examples, least=2, who="recombination")
+    with working("Looking for neighborhoods"):
+        neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed)
+    say(f"Neighborhood {neighborhoods.rule}: {len(neighborhoods):,} ways to rebuild one of the examples from others.")
+    prototypes = neighborhoods.prototypes if learned.prototypes is None else learned.prototypes
+    augmenter = Recombination(
+        _rule(neighborhoods.rule), recipe, prototypes=prototypes, seeds=training.population, device=training.device
+    )
+    augmenter.sampling = learned.sampling(augmenter.sampling)
+    return augmenter, neighborhoods
+
+
+def _loaded(examples: Sequence[Example], learned: Learned, training: Training) -> "Recombination":
+    """Returns the model of a folder, if it is one that these options could have made of these examples."""
+    from recombine.augmentation.recombination import Recombination
+
+    assert learned.model is not None
+    augmenter = Recombination.load(learned.model, device=training.device)
+    if {*examples} != {*(augmenter.examples_ or ())}:
+        raise RecombineError(
+            "this model was trained on other examples.",
+            place=learned.model,
+            hint="Name its training file, or another folder for a new model.",
+        )
+    for option, asked, found in _comparisons(augmenter, learned, training):
+        if asked is not None and asked != found:
+            raise RecombineError(
+                f"this model was trained with {option} {found}, not {asked}.",
+                place=learned.model,
+                hint=f"Leave out {option}, or name another folder for a new model.",
+            )
+    augmenter.sampling = learned.sampling(augmenter.sampling)
+    return augmenter
+
+
+def _comparisons(augmenter: "Recombination", learned: Learned, training: Training) -> list[tuple[str, object, object]]:
+    """Returns each option that training depends on: its name, what was asked for, what the model has."""
+    from recombine.training import presets
+
+    recipe = augmenter.recipe
+    small = recipe.network.hidden == presets.SMALL_GENERATOR.network.hidden
+    rule = None if learned.neighborhood == AUTO else learned.neighborhood
+    return [
+        ("--prototypes", learned.prototypes, augmenter.prototypes),
+        ("--neighborhood", rule, augmenter.neighborhoods_.rule),
+        ("--size", training.size, "small" if small else "paper"),
+        ("--epochs", training.epochs, recipe.epochs),
+        ("--max-time", training.max_time, recipe.max_time),
+        ("--seeds", training.seeds, len(augmenter.seeds)),
+    ]

@@ -1,0 +1,135 @@
+"""What ``recombine augment`` can make of examples: its methods by name, and the plan that chooses among them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recombine.cli.learned import Learned, recombination
+from recombine.cli.printing import working
+from recombine.cli.reading import are_inflections
+from recombine.cli.training import Training, enough_memory
+from recombine.errors import RecombineError, unknown
+from recombine.example import Example
+from recombine.inflection import is_tag
+
+if TYPE_CHECKING:
+    from recombine.augmentation.protocol import Augmenter, Samples, Validator
+    from recombine.augmentation.resample import Resampler
+
+LEARNED = "learned"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to make.
+
+    Attributes:
+        method: One of ``METHODS``.
+        n: How many samples.
+        epsilon: Below which share of the training examples something is rare; None for no resampling.
+        ngram: How many tokens in a row may be what is rare.
+        training: Seeds and device; for the learned method, how networks are trained.
+        learned: What else the learned method is told.
+        state: Where the state of training is kept until it is over.
+    """
+
+    method: str
+    n: int
+    epsilon: float | None = None
+    ngram: int = 1
+    training: Training = field(default_factory=Training)
+    learned: Learned = field(default_factory=Learned)
+    state: Path | None = None
+
+    def check(self) -> None:
+        """Raises an error for what cannot be done, before anything is read."""
+        if self.method not in METHODS:
+            raise unknown("method", self.method, METHODS)
+        if self.n < 1:
+            raise RecombineError(f"cannot make {self.n} samples.", hint="Ask for at least 1 with -n.")
+        if self.ngram != 1 and self.epsilon is None and self.method != "oversample":
+            raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
+        self.training.check()
+        self.learned.check()
+        if self.method != LEARNED and self.learned.given:
+            raise RecombineError(f"{self.learned.given[0]} is for --method {LEARNED}, not for {self.method}.")
+
+    @property
+    def networks(self) -> int:
+        """How many sets of samples there will be: one for each network of a model, else one for each seed."""
+        trained = self.method == LEARNED and self.learned.is_trained
+        return self.learned.networks if trained else len(self.training.population)
+
+    def resampler(self, examples: Sequence[Example]) -> "Resampler":
+        """Returns what tells rare from common; of word forms only the tags count, or else a rare letter would do."""
+        from recombine.augmentation.resample import Resampler
+
+        epsilon = Resampler.epsilon if self.epsilon is None else self.epsilon
+        return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)
+
+    def validator(self, examples: Sequence[Example]) -> "Validator | None":
+        """Returns what decides which samples are kept: word forms of word forms, and what is rare if asked for."""
+        rare = None if self.epsilon is None else self.resampler(examples).fit(examples)
+        if not are_inflections(examples):
+            return rare
+
+        def accept(sample: Example) -> str | None:
+            if not are_inflections([sample]):
+                return "no word form"
+            return rare(sample) if rare else None
+
+        return accept
+
+
+def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    """Returns new examples, so many for each seed.
+
+    Args:
+        examples: The training examples.
+        plan: What to make of them.
+
+    Raises:
+        RecombineError: If not even one can be made.
+    """
+    plan.check()
+    every = METHODS[plan.method](examples, plan)
+    for samples in every:
+        if not samples:
+            raise RecombineError(samples.account, hint="No file was written.")
+    return every
+
+
+def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    accept = plan.validator(examples)
+    with enough_memory():
+        augmenter = recombination(examples, plan.learned, plan.training, state=plan.state)
+        with working(f"Drawing {plan.n:,} samples"):
+            return augmenter.sample_each(plan.n, plan.training.seed, accept)
+
+
+def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    with working(f"Making {plan.n:,} samples by {plan.method}"):
+        augmenter.fit(examples)
+        accept = plan.validator(examples)
+        return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
+
+
+def _geca(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    from recombine.augmentation.geca import GECA
+
+    return _by_rule(GECA(fragment_size=4, gaps=1) if are_inflections(examples) else GECA(), examples, plan)
+
+
+def _oversample(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    from recombine.augmentation.oversample import Oversampler
+
+    return _by_rule(Oversampler(plan.resampler(examples)), examples, plan)
+
+
+METHODS: dict[str, Callable[[Sequence[Example], Plan], "list[Samples]"]] = {
+    LEARNED: _learned,
+    "geca": _geca,
+    "oversample": _oversample,
+}
+"""What makes samples, by name, each in a way that suits the examples."""

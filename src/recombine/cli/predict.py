@@ -1,0 +1,136 @@
+"""``recombine predict``: a trained predictor's outputs for inputs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Json, Model, Threads, Tokens
+from recombine.cli.printing import print_json, say, say_next, working
+from recombine.cli.reading import STANDARD, Reading
+from recombine.cli.training import enough_memory, use_threads
+from recombine.cli.writing import check_free, numbered
+from recombine.errors import RecombineError
+from recombine.example import SEPARATOR, Example, Provenance
+from recombine.example import Tokens as TokenTuple
+
+if TYPE_CHECKING:
+    from recombine.data.vocabulary import Vocabulary
+    from recombine.prediction.predictor import Prediction, Predictor
+
+NOTHING = "<nothing>"
+"""Stands in a file for a predicted output without tokens, which no file can hold; no gold output equals it."""
+
+_SHOWN = 10
+"""How many unseen tokens are named."""
+
+Inputs = Annotated[
+    str, typer.Argument(metavar="INPUT", help="Inputs, one a line, or examples, whose outputs are not looked at.")
+]
+Output = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Columns if the name ends in .tsv, else JSONL with log-probabilities; - is standard output.",
+    ),
+]
+AllSeeds = Annotated[
+    bool,
+    typer.Option(
+        "--all-seeds", help="Ask every network, not only the first; FILE.0.jsonl, FILE.1.jsonl, … if several."
+    ),
+]
+
+
+def predict_cli(
+    model: Model,
+    inputs: Inputs,
+    *,
+    output: Output = STANDARD,
+    beam: Beam = 1,
+    all_seeds: AllSeeds = False,
+    device: Device = AUTO,
+    threads: Threads = None,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = Reading.columns,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Writes each input with the output that a predictor gives for it: that of the first seed, unless told.
+
+    Example:
+      recombine predict predictor scan/test.tsv -o predicted.tsv
+    """
+    if json and output == STANDARD:
+        raise RecombineError("--json and the predictions both want standard output.", hint="Name a file with -o.")
+    predictor = load_predictor(model, device=device)
+    targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
+    check_free(targets, force=force)
+    asked = Reading(format, tokens, columns).read_inputs(inputs)
+    use_threads(threads)
+    predictions = predict(predictor, asked, beam=beam)
+    for target, each in zip(targets, predictions, strict=False):
+        _write(asked, each, target, tokens=tokens, force=force)
+    unseen = unseen_tokens(predictor, [Example(x, ()) for x in asked])
+    if json:
+        print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
+    say(f"Predicted {len(asked):,} outputs.{_about_empty(predictions[: len(targets)])}{about_unseen(unseen)}")
+    say_next("score", "--gold", None, "--predicted", targets[0])
+
+
+def load_predictor(model: str, *, device: str) -> "Predictor":
+    """Returns the predictor of a folder."""
+    from recombine.prediction.predictor import Predictor
+
+    with enough_memory():
+        return Predictor.load(model, device=device)
+
+
+def predict(predictor: "Predictor", inputs: Sequence[TokenTuple], *, beam: int) -> "list[list[Prediction]]":
+    """Returns each network's predictions for the inputs, by beam search if the beam is wider than 1."""
+    from recombine.decoding.generate import Decoding
+
+    with enough_memory(), working(f"Predicting {len(inputs):,} outputs"):
+        return predictor.predict(inputs, Decoding("beam", width=beam) if beam > 1 else Decoding("greedy"))
+
+
+def unseen_tokens(predictor: "Predictor", examples: Sequence[Example]) -> list[str]:
+    """Returns the tokens of examples that the predictor never saw in training."""
+    vocabulary: Vocabulary | None = predictor.vocabulary_
+    return [] if vocabulary is None else vocabulary.unseen(examples)
+
+
+def about_unseen(unseen: Sequence[str]) -> str:
+    """Returns a sentence on tokens never seen in training; none if there are none."""
+    if not unseen:
+        return ""
+    more = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
+    return f" Tokens never seen in training: {len(unseen):,} ({', '.join(unseen[:_SHOWN])}{more})."
+
+
+def _about_empty(predictions: "Sequence[Sequence[Prediction]]") -> str:
+    empty = sum(not prediction.y for each in predictions for prediction in each)
+    return f" Of these, {empty:,} have no tokens, written as {NOTHING}." if empty else ""
+
+
+def _write(
+    inputs: Sequence[TokenTuple], predictions: "Sequence[Prediction]", target: str, *, tokens: str, force: bool
+) -> None:
+    from recombine.data import files
+
+    def pairs() -> list[Example]:
+        return [
+            Example(x, _writable(prediction.y), Provenance("prediction", log_probability=prediction.log_probability))
+            for x, prediction in zip(inputs, predictions, strict=True)
+        ]
+
+    format = "tsv" if target.endswith(".tsv") else "jsonl"
+    files.write(pairs(), target, format=format, tokens=tokens, force=force)
+
+
+def _writable(y: TokenTuple) -> TokenTuple:
+    """Returns an output as files can hold it: with at least one token, and none of them the separator."""
+    return tuple(token for token in y if token != SEPARATOR) or (NOTHING,)

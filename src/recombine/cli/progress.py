@@ -1,0 +1,103 @@
+"""How training goes, on standard error: a bar on a terminal, elsewhere a line for every tenth of the way."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from recombine.cli.printing import say
+
+if TYPE_CHECKING:
+    from recombine.training.loop import History, Report
+
+LINES = 10
+"""How many lines training says at most where there is no terminal."""
+
+
+@contextmanager
+def progress(what: str, *, judged: str, max_time: float | None = None) -> Iterator["Report"]:
+    """Gives what training is to report to.
+
+    Args:
+        what: What is under way, e.g. ``"Training the predictor"``.
+        judged: What the evaluation after each epoch tells, e.g. ``"held-out accuracy"``.
+        max_time: The bound on training in seconds, if there is one.
+    """
+    shown = _bar if sys.stderr.isatty() else _lines
+    with shown(what) as show:
+
+        def report(steps: int, total: int, history: "History") -> None:
+            show(steps, total, describe(steps, total, history, judged=judged, max_time=max_time))
+
+        yield report
+
+
+def describe(steps: int, total: int, history: "History", *, judged: str, max_time: float | None = None) -> str:
+    """Returns loss, evaluation and remaining time; of a population, the means.
+
+    Args:
+        steps: The steps that are done.
+        total: The steps that there are.
+        history: How it went so far.
+        judged: What the evaluation tells.
+        max_time: The bound on training in seconds, if there is one.
+    """
+    parts = [f"loss {fmean(history.loss[-1]):.3f}"]
+    if history.evaluation:
+        parts.append(f"{judged} {fmean(history.evaluation[-1]):.3f}")
+    left = history.seconds * (total - steps) / steps
+    if max_time is not None:
+        left = min(left, max(0.0, max_time - history.seconds))
+    return ", ".join([*parts, f"{_duration(left)} left"])
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    return f"{whole} s" if whole < 100 else f"{round(whole / 60)} min"
+
+
+class _Bar:
+    """Moves a bar along."""
+
+    def __init__(self, what: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[now]}"),
+        )
+        self.display = Progress(*columns, console=Console(stderr=True, highlight=False))
+        self.task = self.display.add_task(what, total=None, now="")
+
+    def __call__(self, steps: int, total: int, now: str) -> None:
+        self.display.update(self.task, completed=steps, total=total, now=now)
+
+
+class _Lines:
+    """Says a line whenever another tenth is done."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.said = 0
+
+    def __call__(self, steps: int, total: int, now: str) -> None:
+        tenth = LINES * steps // total
+        if tenth > self.said:
+            self.said = tenth
+            say(f"{self.what}: {100 * steps // total} %, {now}")
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[_Bar]:
+    bar = _Bar(what)
+    with bar.display:
+        yield bar
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[_Lines]:
+    yield _Lines(what)

@@ -1,0 +1,175 @@
+"""``recombine train``: predictors, from training examples and perhaps new ones."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.cli.options import (
+    AUTO,
+    Columns,
+    Device,
+    Epochs,
+    Folder,
+    Force,
+    Format,
+    Json,
+    MaxTime,
+    Seed,
+    Seeds,
+    Size,
+    Threads,
+    Tokens,
+    Train,
+)
+from recombine.cli.printing import print_json, say, say_next
+from recombine.cli.progress import progress
+from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
+from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
+from recombine.cli.writing import numbered, state_of_training
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import reordered
+
+if TYPE_CHECKING:
+    from recombine.prediction.predictor import Predictor
+
+Augmented = Annotated[
+    str | None,
+    typer.Option(
+        "--augmented",
+        metavar="FILE",
+        help="New examples; if there is FILE.0.jsonl, … instead of FILE.jsonl, each network gets its own.",
+    ),
+]
+PAug = Annotated[
+    float | None,
+    typer.Option(
+        "--p-aug",
+        metavar="P",
+        help="How often a training step sees a new example (the paper: 0.01 to 0.2); unless told, all count alike.",
+    ),
+]
+
+
+def train_cli(
+    train: Train,
+    output: Folder,
+    *,
+    augmented: Augmented = None,
+    p_aug: PAug = None,
+    seed: Seed = 0,
+    seeds: Seeds = None,
+    size: Size = None,
+    epochs: Epochs = None,
+    max_time: MaxTime = None,
+    device: Device = AUTO,
+    threads: Threads = None,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = Reading.columns,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Trains predictors, which write an output for an input, on examples and perhaps new ones.
+
+    Example:
+      recombine train scan/train.tsv --augmented augmented.jsonl --p-aug 0.01 -o predictor
+
+    Of lemma, form, tags, the form is the input; lemma and tags are the output. While networks are trained, DIR.training
+    holds the state: after an interruption the same command goes on.
+    """
+    from recombine.training.folder import check_free
+
+    training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
+    training.check()
+    _check_mixture(augmented, p_aug)
+    check_one_standard_input(train, augmented)
+    check_free(Path(output), force=force)
+    examples, new = read_training(
+        train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
+    )
+    use_threads(threads)
+    predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state_of_training(output))
+    predictor.save(output, force=force)
+    history = predictor.fitted_.history
+    accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
+    if json:
+        print_json(
+            {
+                "output": output,
+                "seeds": list(predictor.seeds),
+                "examples": len(examples),
+                "augmented": [len(each) for each in new],
+                "held_out_accuracy": accuracy,
+                "epochs": len(history.loss),
+                "seconds": history.seconds,
+                "stopped_by_max_time": history.stopped_early,
+            }
+        )
+    judged = "" if accuracy is None else f" Held-out accuracy {accuracy:.3f}."
+    say(f"{outcome(history)}{judged} The predictor is in {output}.")
+    say_next("evaluate", output, None)
+
+
+def read_training(
+    train: str, augmented: str | None, *, networks: int, reading: Reading
+) -> tuple[list[Example], list[list[Example]]]:
+    """Returns the training examples as predictors see them, and the new ones of each network.
+
+    Args:
+        train: The path of the training examples, or ``-``.
+        augmented: The path of the new ones, or ``-``; or what comes of it when each network has a file of its own.
+        networks: How many networks there are.
+        reading: How to read the files.
+    """
+    examples = reading.read(train)
+    for_words = reading.names_inflections(train, examples)
+
+    def as_seen(read: list[Example]) -> list[Example]:
+        return list(map(reordered, read)) if for_words and are_inflections(read) else read
+
+    if augmented is None:
+        return as_seen(examples), [[]] * networks
+    own = numbered(augmented, networks) if networks > 1 else [augmented]
+    if not Path(augmented).exists() and Path(own[0]).exists():
+        return as_seen(examples), [as_seen(reading.read(path)) for path in own]
+    return as_seen(examples), [as_seen(reading.read(augmented))] * networks
+
+
+def train_predictor(
+    examples: Sequence[Example],
+    augmented: Sequence[Sequence[Example]],
+    training: Training,
+    *,
+    p_aug: float | None = None,
+    state: Path | None = None,
+) -> "Predictor":
+    """Returns a trained population of predictors.
+
+    Args:
+        examples: The training examples.
+        augmented: The new ones of each network.
+        training: How.
+        p_aug: The probability that a training example is a new one; None: all count alike.
+        state: Where to save the state of training now and then, and to go on from.
+    """
+    from recombine.prediction.predictor import Predictor
+    from recombine.training import presets
+
+    recipe = training.recipe(small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
+    predictor = Predictor(recipe, seeds=training.population, device=training.device)
+    shown = progress("Training the predictor", judged="held-out accuracy", max_time=training.max_time)
+    with enough_memory(), resumable(state), shown as report:
+        return predictor.fit_each(examples, augmented, p_aug=p_aug, report=report, checkpoint=state)
+
+
+def _check_mixture(augmented: str | None, p_aug: float | None) -> None:
+    if p_aug is None:
+        return
+    if augmented is None:
+        raise RecombineError("--p-aug says how often new examples are seen.", hint="Give them with --augmented.")
+    if not 0 <= p_aug < 1:
+        raise RecombineError(f"--p-aug is {p_aug:g}, expected at least 0 and less than 1.")
