@@ -124,6 +124,8 @@ def fit(
     model = Recombiner(replace(recipe.network, vocabulary=vocabulary), len(seeds))
     initialize(model, seeds)
     model.to(device)
+    seen = [np.concatenate([group.rows for group in replica]) for replica in training]
+    model.write_only(corpus.written(vocabulary, seen))
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch),
@@ -132,7 +134,7 @@ def fit(
         evaluate=judge(corpus, held_out) if held_out.size else None,
         graphs=graphs,
     )
-    saving = Checkpoint(checkpoint, recipe, corpus, seeds) if checkpoint else None
+    saving = Checkpoint(checkpoint, recipe, corpus, training, seeds) if checkpoint else None
     if saving:
         saving.restore(trainer)
     try:

@@ -42,6 +42,7 @@ def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool =
             "kind": kind,
             "recombine": __version__,
             "settings": settings,
+            "digest": _digest(settings),
             "files": {file.name: _checksum(file) for file in sorted(temporary.iterdir())},
         }
         with (temporary / MANIFEST).open("w", encoding="utf-8") as file:
@@ -80,6 +81,7 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         manifest = json.loads(place.read_text(encoding="utf-8"))
         found, form, files = manifest["kind"], manifest["format"], dict(manifest["files"])
         settings: dict[str, Any] = dict(manifest["settings"])
+        digest = manifest.get("digest")
     except FileNotFoundError as error:
         raise RecombineError(
             "there is no model here.", place=str(path), hint=f"Expected a folder with {MANIFEST} in it."
@@ -94,15 +96,25 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         )
     if found != kind:
         raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
+    if digest != _digest(settings):
+        raise _altered(place)
     for name, checksum in files.items():
         file = path / Path(name).name
         if not file.is_file():
             raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
         if _checksum(file) != checksum:
-            raise RecombineError(
-                "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
-            )
+            raise _altered(file)
     return settings
+
+
+def _altered(file: Path) -> RecombineError:
+    return RecombineError(
+        "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
+    )
+
+
+def _digest(settings: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _checksum(file: Path) -> str:

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
+from recombine.training.schedule import Group
 from recombine.training.tensors import read_tensors, write_tensors
 
 EVERY = 20.0
@@ -25,15 +27,25 @@ class Checkpoint:
         path: The file.
         settings: What the run depends on besides the data, a dataclass; a file of another run is not used.
         corpus: The data.
+        groups: For each replica, the groups of rows that it draws from.
         seeds: The replicas' seeds.
     """
 
-    def __init__(self, path: Path, settings: Any, corpus: Corpus, seeds: Sequence[int]) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        path: Path,
+        settings: Any,  # noqa: ANN401
+        corpus: Corpus,
+        groups: Sequence[Sequence[Group]],
+        seeds: Sequence[int],
+    ) -> None:
         self.path = path
         self._saved = time.monotonic()
         digest = hashlib.sha256(json.dumps([asdict(settings), list(seeds)], sort_keys=True).encode())
         for table in (corpus.sources, corpus.targets, corpus.rows):
             digest.update(table.cpu().numpy().tobytes())
+        for group in chain.from_iterable(groups):
+            digest.update(f"{group.share} ".encode() + group.rows.tobytes())
         self.run = digest.hexdigest()
 
     def save(self, trainer: Trainer) -> None:
