@@ -18,8 +18,8 @@ def test_near_excludes_the_bound_itself(sequence: str, others: list[str], delta:
     strings = np.array(others, np.object_)
     lengths = np.array([len(other) for other in others], np.int32)
     batches = np.array_split(np.arange(len(others), dtype=np.int32), 2)
-    hits = np.concatenate(list(near(sequence, batches, strings=strings, lengths=lengths, delta=delta)))
-    assert hits.tolist() == [i for i, other in enumerate(others) if lev(sequence, other) < delta]
+    hits = [hit for hits in near(sequence, batches, strings=strings, lengths=lengths, delta=delta) for hit in hits]
+    assert hits == [i for i, other in enumerate(others) if lev(sequence, other) < delta]
 
 
 def test_half_is_not_nearer_than_half() -> None:

@@ -11,7 +11,6 @@ from recombine.neighborhoods.ragged import Integers
 
 WORDS = 2
 BITS = 64 * WORDS
-ONES = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
 class Bags:
@@ -41,8 +40,8 @@ class Bags:
 
 
 def _ones(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    ones: NDArray[np.int64] = ONES[masks.view(np.uint16)].sum(axis=1, dtype=np.int64)
-    return ones
+    counts = np.bitwise_count(masks)
+    return counts[:, 0].astype(np.int64) + counts[:, 1]
 
 
 def _mask(sequence: str) -> int:

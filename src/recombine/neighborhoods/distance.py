@@ -35,10 +35,10 @@ def near(
         lengths: Their lengths.
         delta: The bound, itself excluded.
     """
-    for batch in candidates:
+    for batch in filter(len, candidates):
         others = strings[batch]
         longer = np.maximum(lengths[batch], max(len(sequence), 1))
-        worst = int(delta * longer.max(initial=0)) + 1
+        worst = int(delta * longer.max()) + 1
         edits = cdist([sequence], others, scorer=Levenshtein.distance, score_cutoff=worst, dtype=np.int32)[0]
         yield batch[edits / longer < delta]
 

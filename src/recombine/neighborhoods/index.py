@@ -25,7 +25,7 @@ Places = NDArray[np.int64]
 
 CODE_POINTS = 0x110000
 BITS = 64
-FIRST_LOOK, BATCH = 512, 512
+FIRST_LOOK, BATCH = 256, 512
 NOTHING = np.empty(0, np.int32)
 
 
@@ -159,7 +159,7 @@ class Index:
         rarest = min(sequence, key=lambda token: (self._holders(token), token))
         shelf = sampled(self._shelves([rarest], len(sequence), delta), budget, rng)
         wanted = np.uint64(_mask(sequence))
-        yield self._bags.plausible(sequence, shelf[self._masks[shelf] & wanted == wanted], delta=delta)
+        yield shelf[self._masks[shelf] & wanted == wanted]
 
     def lacks(self, target: int, data: Integers) -> list[int]:
         """Returns, for each of the data, a key to what it lacks of the target: equal keys, equal lacks."""
