@@ -163,7 +163,7 @@ class Sampler:
 
     def _source(self, batch: _Batch, number: int, t: int, middle: int, prototypes: tuple[Example, ...]) -> str:
         """Says where token t came from, in the words of `Provenance.sources`."""
-        place = batch.entries[number][t] - len(self.vocabulary)
+        place = batch.entries[number][t] - self.model.architecture.vocabulary
         own = batch.own[t]
         if place < 0:
             return "written"

@@ -16,6 +16,7 @@ from recombine.cli.evaluate import evaluate_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
 from recombine.cli.predict import predict_cli
+from recombine.cli.quickstart import quickstart_cli
 from recombine.cli.score import score_cli
 from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
@@ -43,6 +44,7 @@ app.add_typer(paper, name="paper")
 _add(data, "scan", scan_cli)
 _add(data, "sigmorphon", sigmorphon_cli)
 _add(paper, "table1", table1_cli)
+_add(app, "quickstart", quickstart_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)

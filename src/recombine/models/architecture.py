@@ -26,6 +26,8 @@ class Architecture:
         state_dropout: On the decoder's state before the feed vector is computed; when sampling, too.
         feed_dropout: On the feed vector before the output layer.
         write_dropout: How often, in training, a token that could be copied must be.
+        write_seen_only: Tokens that no training target holds are never written, only copied. Else training pushes
+            their probability down at every step, and with tied output drives their embeddings away from all others.
         latent: Size of z; 0: no latent variable.
         kappa: Concentration of the proposal for z.
         epsilon: Width of the proposal's norm.
@@ -49,6 +51,7 @@ class Architecture:
     state_dropout: float = 0.7
     feed_dropout: float = 0.0
     write_dropout: float = 0.5
+    write_seen_only: bool = False
     latent: int = 0
     kappa: float = 25.0
     epsilon: float = 1.0

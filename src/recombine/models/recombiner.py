@@ -63,6 +63,8 @@ class Recombiner(nn.Module):
         replicas: R.
     """
 
+    unwritable: Tensor
+
     def __init__(self, architecture: Architecture, replicas: int = 1) -> None:
         super().__init__()
         a = self.architecture = architecture
@@ -91,6 +93,9 @@ class Recombiner(nn.Module):
         self.write = None if a.tied_output else Linear(replicas, a.feed, a.vocabulary)
         self.gate = Linear(replicas, hidden, 1 + a.own_attention + a.prototypes) if a.copying == "gated" else None
         self.latent = self._latent() if a.latent else None
+        # (R, 1, 1, V); which tokens are never written may depend on a replica's training data.
+        self.register_buffer("unwritable", torch.zeros(replicas, 1, 1, a.vocabulary, dtype=torch.bool))
+        self.unwritable[..., :NEVER_WRITTEN] = True
 
     def _latent(self) -> Latent:
         a = self.architecture
@@ -103,6 +108,11 @@ class Recombiner(nn.Module):
             epsilon=a.epsilon,
             largest=a.largest_norm,
         )
+
+    def write_only(self, written: Tensor) -> None:
+        """Lets each replica write nothing but the tokens (R, V) that are marked, if the architecture says so."""
+        if self.architecture.write_seen_only:
+            self.unwritable |= ~written.view_as(self.unwritable)
 
     def remember(self, prototypes: Tensor, noise: Noise | None = None) -> Context:
         """Encodes prototypes (R, B, K, S), padded: h_proto = proj(BiLSTM(W_e d'_k)) (appendix A.1)."""
@@ -267,7 +277,7 @@ class Recombiner(nn.Module):
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
         feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
         write = self.embed.scores(feed) if self.write is None else self.write(feed)
-        write = torch.cat([torch.full_like(write[..., :NEVER_WRITTEN], MASKED), write[..., NEVER_WRITTEN:]], dim=-1)
+        write = write.masked_fill(self.unwritable, MASKED)
         longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked
         own = torch.stack(
             [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1

@@ -160,7 +160,9 @@ class _Run:
             noise,
             prefix=self._prefix(chunk),
         )
-        tokens, entries = generated.tokens.cpu().numpy(), generated.entries.cpu().numpy()
+        # Entries below zero are written; the others number the tokens that can be copied.
+        entries = (generated.entries - self.model.architecture.vocabulary).cpu().numpy()
+        tokens = generated.tokens.cpu().numpy()
         ends = np.cumsum([len(question.tuples) for question in chunk])
         for question, start, end in zip(chunk, [0, *ends], ends, strict=False):
             question.candidates = [
@@ -228,7 +230,7 @@ def _candidates(x: Tokens, vocabulary: Vocabulary, rows: np.ndarray, ways: np.nd
         x: The input that they follow.
         vocabulary: Says what the ids mean.
         rows: Token ids, padded.
-        ways: How each token was produced.
+        ways: Which token each one was copied from; below zero: written.
     """
     found: dict[tuple[int, ...], Tokens] = {}
     for row, way in zip(rows.tolist(), ways.tolist(), strict=True):
@@ -245,6 +247,6 @@ def _spelled(x: Tokens, vocabulary: Vocabulary, ids: tuple[int, ...], ways: list
     copied = {}
     for place, (id_, way) in enumerate(zip(ids, ways, strict=False)):
         if id_ == UNK:
-            copied[place] = sequence[way - len(vocabulary)]
+            copied[place] = sequence[way]
         sequence.append(copied.get(place, ""))
     return vocabulary.decode(ids[: ids.index(SEP)] if SEP in ids else ids, copied)

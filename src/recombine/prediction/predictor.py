@@ -125,7 +125,7 @@ class Predictor:
     def _copied(self, x: Tokens, ids: list[int], ways: list[int], own: list[int]) -> dict[int, str]:
         """Returns the input tokens that were copied without being in the vocabulary, by their place in the output."""
         assert self.vocabulary_ is not None
-        first = len(self.vocabulary_)
+        first = self.fitted_.model.architecture.vocabulary
         return {t: x[ways[t] - first - own[t]] for t, token in enumerate(ids) if token == UNK}
 
     def score(self, test: Sequence[Example]) -> list[float]:

@@ -71,6 +71,15 @@ class Corpus:
             source_lengths=longest,
         )
 
+    def written(self, vocabulary: int, rows: Sequence[np.ndarray]) -> Tensor:
+        """Returns which tokens (R, vocabulary) occur in the targets of the given rows of each replica."""
+        marks = torch.zeros(len(rows), vocabulary, dtype=torch.bool, device=self.rows.device)
+        for replica, chosen in enumerate(rows):
+            index = torch.from_numpy(chosen).to(self.rows.device)
+            targets = self.rows[replica % len(self.rows), index, 0]
+            marks[replica, self.targets[replica % len(self.targets), targets].flatten()] = True
+        return marks
+
     def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:
         """Looks up a batch.
 

@@ -16,6 +16,7 @@ from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, History, Report, Trainer, TrainingSettings
 from recombine.training.resume import Checkpoint
 from recombine.training.schedule import Group, Schedule
+from recombine.training.stand_ins import SPARES
 from recombine.training.step import LossPer
 
 ROUNDS = 20
@@ -35,6 +36,8 @@ class Recipe:
         lr: Adam's learning rate.
         clip: Largest gradient norm; None: no clipping.
         loss_per: Divide the summed loss by the number of sequences or of tokens.
+        stand_ins: The share of training tuples in which tokens that only the later prototypes supply are renamed
+            (see `stand_ins`); needs at least two prototypes.
         held_out: The share of rows that a replica is judged on rather than trained on.
         patience: See `TrainingSettings`, as for the settings below.
         decay_at: After which epoch the learning rate falls.
@@ -50,6 +53,7 @@ class Recipe:
     lr: float = 1e-3
     clip: float | None = 1.0
     loss_per: LossPer = "sequence"
+    stand_ins: float = 0.0
     held_out: float = 0.05
     patience: int = 0
     decay_at: int = 0
@@ -121,11 +125,12 @@ def fit(
     shares = [group.share for group in training[0]]
     # With a mixture, an epoch is over when the originals have been seen once (appendix D).
     per_epoch = rows if len(shares) == 1 else len(training[0][0].rows) / shares[0]
-    model = Recombiner(replace(recipe.network, vocabulary=vocabulary), len(seeds))
+    ids = vocabulary + (SPARES if recipe.stand_ins else 0)
+    model = Recombiner(replace(recipe.network, vocabulary=ids), len(seeds))
     initialize(model, seeds)
     model.to(device)
-    seen = [np.concatenate([group.rows for group in replica]) for replica in training]
-    model.write_only(corpus.written(vocabulary, seen))
+    seen = corpus.written(ids, [np.concatenate([group.rows for group in replica]) for replica in training])
+    model.write_only(seen)
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch),
@@ -134,6 +139,8 @@ def fit(
         evaluate=judge(corpus, held_out) if held_out.size else None,
         graphs=graphs,
     )
+    if recipe.stand_ins and recipe.network.prototypes > 1:
+        trainer.step.disguise(~seen, recipe.stand_ins)
     saving = Checkpoint(checkpoint, recipe, corpus, training, seeds) if checkpoint else None
     if saving:
         saving.restore(trainer)

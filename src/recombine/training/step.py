@@ -6,11 +6,13 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from recombine.data.vocabulary import SEP
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.optimizer import PopulationAdam
 from recombine.training.schedule import Batch
+from recombine.training.stand_ins import disguised
 
 LossPer = Literal["sequence", "token"]
 
@@ -41,11 +43,18 @@ class Step:
         self.loss_per = loss_per
         device = corpus.rows.device
         self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
+        self._stand_ins: tuple[Tensor, float] | None = None
         self._graphs: dict[tuple[int, int], Callable[[], None]] | None = None
         if graphs and device.type == "cuda":
             self._graphs = {}
             self._pool = torch.cuda.graph_pool_handle()
             self._rows: Tensor | None = None
+
+    def disguise(self, pool: Tensor, rate: float) -> None:
+        """From now on, lets stand-ins from the pool (R, ids) take the place of some tokens in some tuples."""
+        pool = pool.clone()
+        pool[:, : SEP + 1] = False
+        self._stand_ins = (pool, rate)
 
     def __call__(self, batch: Batch) -> None:
         """Does one step."""
@@ -65,6 +74,8 @@ class Step:
 
     def _train(self, rows: Tensor, source_steps: int, target_steps: int) -> None:
         sources, target = self.corpus.batch(rows, source_steps, target_steps)
+        if self._stand_ins is not None:
+            sources, target = disguised(sources, target, *self._stand_ins, self.noise)
         log_p, counts = self.model(sources, target, self.noise)
         per = counts.sum((1, 2)) if self.loss_per == "token" else target.shape[1]
         loss = -log_p.sum((1, 2)) / per  # (R,)
