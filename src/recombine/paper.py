@@ -24,18 +24,25 @@ from recombine.experiment import Outcome, Plan, Task
 from recombine.neighborhoods import LongShort
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
 
-PUBLISHED: Mapping[tuple[str, str], tuple[float, float]] = {
+STAND_INS = "recomb-2 + stand-ins"
+"""A row of ours: recomb-2 whose training tuples are in part disguised (see `recombine.training.stand_ins`)."""
+
+PUBLISHED: Mapping[tuple[str, str], tuple[float, float] | None] = {
     ("baseline", "jump"): (0.00, 0.00),
     ("geca", "jump"): (1.00, 0.001),
     ("recomb-2", "jump"): (0.88, 0.07),
+    (STAND_INS, "jump"): None,
 }
-"""Mean and deviation of exact match in Table 1, by row and split."""
+"""Mean and deviation of exact match in Table 1, by row and split; None for a row that the paper does not have."""
 
 P_AUG: Mapping[str, float] = {"jump": 0.01, "around-right": 0.2}
 """The paper's mixing rates (appendix D)."""
 
 GENERATOR_STEPS = 12_000
 """Eight epochs over all neighbors that the text admits would be 38,000 steps; the authors' code takes about 9,000."""
+
+STAND_IN_STEPS = 5_000
+"""Disguised tuples teach in fewer steps what the others do not."""
 
 
 def rows(split: str) -> list[str]:
@@ -66,6 +73,10 @@ def plan(row: str, split: str, *, device: str = "auto") -> Plan:
         return replace(basic, augmenter=GECA())
     sampling = SamplingSettings(decoding=Decoding("beam", width=4), novelty="both", patience=400)
     recipe = replace(SCAN_GENERATOR, max_steps=GENERATOR_STEPS)
+    if row == STAND_INS:
+        sampling = replace(sampling, decoding=Decoding("mixed", temperature=0.4))
+        network = replace(recipe.network, write_seen_only=True)
+        recipe = replace(recipe, network=network, stand_ins=0.5, max_steps=STAND_IN_STEPS)
     return replace(
         basic, augmenter=Recombination(LongShort(removal="distinct"), recipe, sampling=sampling, device=device)
     )
@@ -80,8 +91,8 @@ class Cell:
     mean: float
     std: float
     seeds: int
-    paper: float
-    paper_std: float
+    paper: float | None
+    paper_std: float | None
 
 
 def record(outcome: Outcome, split: str, *, command: Sequence[str], device: str, settings: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -129,7 +140,7 @@ def provenance(command: Sequence[str], device: str) -> dict[str, str]:
 
 def write_record(found: Mapping[str, Any], folder: Path) -> Path:
     """Writes an experiment's record where `cells` looks for it."""
-    path = folder / f"{found['column']}-{found['row']}.json"
+    path = folder / f"{found['column']}-{found['row'].replace(' + ', '-')}.json"
     with replacing(path, force=True) as file:
         file.write(json.dumps(found, indent=1, ensure_ascii=False).encode())
     return path
@@ -148,4 +159,4 @@ def cells(folder: Path) -> list[Cell]:
 
 
 def _cell(key: tuple[str, str], ours: Summary) -> Cell:
-    return Cell(*key, ours.mean, ours.deviation, ours.n, *PUBLISHED[key])
+    return Cell(*key, ours.mean, ours.deviation, ours.n, *(PUBLISHED[key] or (None, None)))

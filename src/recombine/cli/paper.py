@@ -74,8 +74,8 @@ def _print_table(folder: Path, *, json: bool) -> None:
         print_json_list([asdict(cell) for cell in cells])
         return
 
-    def figure(mean: float, deviation: float) -> str:
-        return f"{mean:.2f} ± {deviation:.2f}"
+    def figure(mean: float | None, deviation: float | None) -> str:
+        return "-" if mean is None else f"{mean:.2f} ± {deviation:.2f}"
 
     lines = [
         (cell.row, cell.column, figure(cell.mean, cell.std), figure(cell.paper, cell.paper_std), str(cell.seeds))

@@ -67,7 +67,7 @@ class Schedule:
     seeds: Sequence[int]
     batch: int
     pool: int = 64
-    rounding: int = 8
+    rounding: int = 4
 
     def __iter__(self) -> Iterator[Batch]:
         order = np.random.default_rng(0)
