@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import RecombineError
-from recombine.example import Example
+from recombine.example import SEPARATOR, Example
 from recombine.neighborhoods.bags import Bags
 from recombine.neighborhoods.distance import Strings
 from recombine.neighborhoods.ragged import Integers, Ragged
@@ -24,8 +24,9 @@ from recombine.neighborhoods.ragged import Integers, Ragged
 Places = NDArray[np.int64]
 
 CODE_POINTS = 0x110000
+SEPARATOR_NAME = chr(0)
 BITS = 64
-FIRST_LOOK, BATCH = 256, 512
+FIRST_LOOK, BATCH = 512, 512
 NOTHING = np.empty(0, np.int32)
 
 
@@ -56,7 +57,7 @@ class Index:
         """
         if not examples:
             raise RecombineError("there are no examples, so there are no neighborhoods.")
-        names: dict[str, str] = {}
+        names = {SEPARATOR: SEPARATOR_NAME}
         originals: dict[str, int] = {}
         for position, example in enumerate(examples):
             for token in example.d:
@@ -122,15 +123,28 @@ class Index:
     def similar(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
         """Yields the data that could be within lev < delta of a sequence, in random order and in batches.
 
-        If lev(a, b) < delta, then fewer than delta * len(a) tokens of a are without a partner in b. So b holds at least
-        one of any choice of distinct tokens that make up that much of a: some are looked up that few data hold and that
-        make up much of a. A few hundred candidates come first, since they are often enough.
+        The first batch is drawn from all data of a suitable length, and is enough where near data abound. The others
+        hold certain tokens of the sequence.
 
         Args:
             sequence: The sequence, which need not be a datum.
             delta: The bound on lev.
             budget: If there are more, about so many are chosen at random, evenly over the tokens looked up.
             rng: Where randomness comes from.
+        """
+        (everyone,) = self._shelves([SEPARATOR_NAME], len(sequence), delta)
+        look = sampled([everyone], min(FIRST_LOOK, budget), rng)
+        yield rng.permutation(self._bags.plausible(sequence, look, delta=delta))
+        if len(everyone) > len(look):
+            shelves = self._shelves(self._telling_tokens(sequence, delta), len(sequence), delta)
+            more = self._distinct(sampled(shelves, budget, rng), but=look)
+            yield from in_batches(self._bags.plausible(sequence, more, delta=delta), rng)
+
+    def _telling_tokens(self, sequence: str, delta: float) -> list[str]:
+        """Returns tokens of a sequence such that whatever is within lev < delta of it holds at least one of them.
+
+        If lev(a, b) < delta, then fewer than delta * len(a) tokens of a are without a partner in b. So b holds one of
+        any choice of tokens that make up that much of a: here, tokens that few data hold and that recur in a.
         """
         counts = Counter(sequence)
         needed = delta * len(sequence)
@@ -140,12 +154,7 @@ class Index:
             needed -= counts[token]
             if needed <= 0:
                 break
-        shelves = self._shelves(tokens, len(sequence), delta)
-        look = self._distinct(sampled(shelves, min(FIRST_LOOK, budget), rng))
-        yield rng.permutation(self._bags.plausible(sequence, look, delta=delta))
-        if sum(map(len, shelves)) > FIRST_LOOK:
-            more = self._distinct(sampled(shelves, budget, rng), but=look)
-            yield from in_batches(self._bags.plausible(sequence, more, delta=delta), rng)
+        return tokens
 
     def covering(self, sequence: str, *, delta: float, budget: int, rng: np.random.Generator) -> Iterator[Integers]:
         """Yields the data that could hold all tokens of a sequence and be within lev < delta of it, like ``similar``.

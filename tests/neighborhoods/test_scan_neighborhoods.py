@@ -1,0 +1,26 @@
+"""Neighborhoods of real data, held against counts that others have published or measured."""
+
+import pytest
+
+from recombine.data.scan import split
+from recombine.example import Example
+from recombine.neighborhoods.long_long import LongLong
+from recombine.neighborhoods.long_short import LongShort
+
+pytestmark = pytest.mark.slow
+
+
+def test_long_long_on_around_right_leaves_six_examples_without() -> None:
+    found = LongLong(first=1, second=1).build(split("around-right").train)
+    assert found.passed["distinct examples"] == 15_225
+    assert found.passed["with a second prototype for it"] == 15_219
+
+
+def test_the_authors_long_short_on_jump_leaves_a_third_without() -> None:
+    rule = LongShort(covering=False, removal="distinct", pairs=False, fallback=True, first=5, second=None)
+    train = split("jump").train
+    found = rule.build(train)
+    assert 13_204 - found.passed["with a second prototype for these"] == pytest.approx(4_135, rel=0.05)
+    assert len(found) == pytest.approx(38_500, rel=0.05)
+    # Nothing else in the training set holds the word, so the paper's and the authors' conditions both rule it out.
+    assert train.index(Example(("jump",), ("I_JUMP",))) not in found.rows
