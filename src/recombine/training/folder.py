@@ -79,9 +79,10 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
     place = path / MANIFEST
     try:
         manifest = json.loads(place.read_text(encoding="utf-8"))
-        found, form, files = manifest["kind"], manifest["format"], dict(manifest["files"])
-        settings: dict[str, Any] = dict(manifest["settings"])
-        digest = manifest.get("digest")
+        form, written_by = manifest["format"], manifest["recombine"]
+        if form == FORMAT:
+            found, files, digest = manifest["kind"], dict(manifest["files"]), manifest["digest"]
+            settings: dict[str, Any] = dict(manifest["settings"])
     except FileNotFoundError as error:
         raise RecombineError(
             "there is no model here.", place=str(path), hint=f"Expected a folder with {MANIFEST} in it."
@@ -92,7 +93,7 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         raise RecombineError(
             f"this model has format {form!r}, expected {FORMAT}.",
             place=str(place),
-            hint=f"It was written by recombine {manifest.get('recombine')}; use that version or train again.",
+            hint=f"It was written by recombine {written_by}; use that version or train again.",
         )
     if found != kind:
         raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))

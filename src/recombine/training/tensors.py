@@ -19,7 +19,8 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mappin
     on_host = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     body = json.dumps(description, sort_keys=True)
     with replacing(path, force=True) as file:
-        file.write(save(on_host, metadata={"description": body, "digest": _digest(on_host, body)}))
+        # One entry, since several would come in another order each time: same tensors, same bytes.
+        file.write(save(on_host, metadata={"sealed": json.dumps([body, _digest(on_host, body)])}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -32,8 +33,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         content = path.read_bytes()
         tensors = load(content)
         size = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + size])["__metadata__"]
-        body, digest = metadata["description"], metadata["digest"]
+        body, digest = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["sealed"])
     except OSError as error:
         raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
