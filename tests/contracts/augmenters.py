@@ -7,11 +7,21 @@ import sys
 from dataclasses import dataclass
 from itertools import product
 
+import torch
+
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter
+from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
+from recombine.augmentation.sampler import SamplingSettings
+from recombine.decoding.generate import Decoding
 from recombine.example import Example
+from recombine.models.architecture import Architecture
+from recombine.neighborhoods import LongShort
+from recombine.training.fit import Recipe
+
+torch.set_num_threads(1)
 
 
 @dataclass(frozen=True)
@@ -42,9 +52,23 @@ def _examples() -> tuple[Example, ...]:
 
 EXAMPLES = _examples()
 
+TINY = Architecture(
+    vocabulary=0, hidden=32, embedding=16, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.3
+)
+
 CASES = {
     "geca": Case(GECA, {"fragment_size": 1, "gaps": 2}),
     "geca, novel pairs of several tokens": Case(GECA, {"fragment_size": 2, "gaps": 2, "novel": "pair"}),
+    "recombination": Case(
+        Recombination,
+        {
+            "rule": LongShort(first=2, second=1),
+            "recipe": Recipe(network=TINY, batch=8, epochs=100, max_steps=100, lr=0.02, held_out=0.0),
+            "sampling": SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128),
+            "seeds": (1,),
+            "device": "cpu",
+        },
+    ),
     "oversample": Case(Oversampler, {"resampler": Resampler(epsilon=0.02)}, repeats=True),
 }
 

@@ -63,6 +63,10 @@ class Recombination:
         self.seeds, self.device = tuple(seeds), device
         self.examples_: tuple[Example, ...] | None = None
 
+    def __repr__(self) -> str:
+        names = ("rule", "recipe", "sampling", "prototypes", "deviations", "seeds", "device")
+        return f"Recombination({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
     def fit(self, examples: Sequence[Example], *, report: Report | None = None, checkpoint: Path | None = None) -> Self:
         """Finds neighborhoods and trains the networks.
 
