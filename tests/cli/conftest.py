@@ -54,3 +54,33 @@ def words(tmp_path: Path) -> Path:
     ]
     path.write_text("\n".join([*lines, "gel\tgeldi\tV;PST;SG"]) + "\n")
     return path
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes small networks tiny, so that they train in a second or two."""
+    import torch
+    from tiny_networks import GENERATOR, PREDICTOR
+
+    from recombine.training import presets
+
+    torch.set_num_threads(1)
+    monkeypatch.setattr(presets, "SMALL_GENERATOR", GENERATOR)
+    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+
+
+@pytest.fixture(scope="session")
+def predictors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that nobody may change: two predictors that know ``TRAIN``."""
+    import torch
+    from tiny_networks import PREDICTOR
+
+    from recombine.data import files
+    from recombine.prediction.predictor import Predictor
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("predictors")
+    (folder / "train.tsv").write_text("\n".join(TRAIN) + "\n")
+    examples = files.read(folder / "train.tsv")
+    Predictor(PREDICTOR, seeds=(3, 4), device="cpu").fit(examples).save(folder / "model")
+    return folder / "model"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import Outcome, Run
+from commands import Run, assert_is_sentence
 
 GOOD = b"walk\tWALK\nrun\tRUN\nwalk twice\tWALK WALK\n"
 COMMANDS = {
@@ -106,12 +106,3 @@ def test_standard_input_cannot_be_two_files(run: Run) -> None:
 
 def test_bad_line_of_standard_input(run: Run) -> None:
     assert_is_sentence(run("inspect", "-", stdin="walk WALK\n"), ["stdin:1", "1 column"])
-
-
-def assert_is_sentence(done: Outcome, words: list[str]) -> None:
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("Error: ")
-    assert done.err.count("\n") == 1
-    assert "Traceback" not in done.err
-    for word in words:
-        assert word in done.err

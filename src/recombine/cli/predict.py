@@ -112,7 +112,7 @@ def about_unseen(unseen: Sequence[str]) -> str:
 
 
 def _about_empty(predictions: "Sequence[Sequence[Prediction]]") -> str:
-    empty = sum(not prediction.y for each in predictions for prediction in each)
+    empty = sum(_writable(prediction.y) == (NOTHING,) for each in predictions for prediction in each)
     return f" Of these, {empty:,} have no tokens, written as {NOTHING}." if empty else ""
 
 

@@ -1,0 +1,267 @@
+"""The learned method of ``recombine augment``."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from commands import Outcome, Run, assert_is_sentence
+
+from recombine.augmentation.recombination import Recombination, SamplingSettings
+from recombine.cli.learned import Learned, find_neighborhoods
+from recombine.data import files
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods import NEIGHBORHOODS
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+
+@pytest.fixture
+def augment(run: Run, train: Path) -> Callable[..., Outcome]:
+    """Augments the training examples on one thread of the CPU."""
+
+    def invoke(*options: object, source: Path = train) -> Outcome:
+        return run("augment", source, "-n", 5, "--device", "cpu", "--threads", 1, *options)
+
+    return invoke
+
+
+def test_learned_is_what_happens_unless_told(augment: Callable[..., Outcome], train: Path, tmp_path: Path) -> None:
+    done = augment("--prototypes", 2, "--epochs", 20, "-o", tmp_path / "new.jsonl", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["kept"] == 5
+    made, known = files.read(tmp_path / "new.jsonl"), set(files.read(train))
+    assert len(set(made)) == 5
+    assert not known.intersection(made)
+    for sample in made:
+        assert len(sample.provenance.prototypes) == 2
+        assert set(sample.provenance.prototypes) <= known
+        assert sample.provenance.log_probability < 0
+        assert len(sample.provenance.sources) == len(sample.x) + len(sample.y)
+    assert "Training the recombination network: 100 %" in done.err
+    assert not list(tmp_path.glob("*.training"))
+    assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
+
+
+def test_a_model_gives_the_same_samples_without_training(
+    augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--model", tmp_path / "model")
+    first = augment(*options)
+    monkeypatch.setattr(Recombination, "fit_on", None)
+    again = augment(*options)
+    assert first.out == again.out != ""
+    assert "Training" not in again.err
+    other = augment(*options, "--seed", 1, "--temperature", 2, "--novelty", "both")
+    assert other.code == 0, other.err
+    assert other.out != first.out
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--prototypes", 1),
+        ("--neighborhood", "long-long"),
+        ("--seeds", 2),
+        ("--epochs", 9),
+        ("--max-time", 5.0),
+        ("--size", "paper"),
+    ],
+)
+def test_a_model_cannot_be_trained_otherwise_afterwards(
+    augment: Callable[..., Outcome], trained: Path, option: str, value: object
+) -> None:
+    done = augment("--model", trained, option, value)
+    assert_is_sentence(done, [str(trained), f"trained with {option}", f"not {value}", "another folder"])
+
+
+@pytest.fixture
+def trained(augment: Callable[..., Outcome], tmp_path: Path) -> Path:
+    options = ("--neighborhood", "long-short", "--epochs", 1, "-n", 1)
+    assert augment("--model", tmp_path / "model", *options).code == 0
+    return tmp_path / "model"
+
+
+def test_what_a_model_has_may_be_said_again(augment: Callable[..., Outcome], trained: Path) -> None:
+    options = ("--prototypes", 2, "--neighborhood", "long-short", "--seeds", 1, "--epochs", 1, "-n", 1)
+    assert augment("--model", trained, *options).code == 0
+
+
+def test_a_model_of_other_examples(augment: Callable[..., Outcome], trained: Path, words: Path) -> None:
+    assert_is_sentence(augment("--model", trained, source=words), [str(trained), "other examples"])
+
+
+def test_a_model_of_another_kind(augment: Callable[..., Outcome], predictors: Path) -> None:
+    done = augment("--model", predictors)
+    assert_is_sentence(done, [str(predictors), "this is a predictor, expected a recombination"])
+
+
+def test_a_folder_that_is_no_model(augment: Callable[..., Outcome], tmp_path: Path) -> None:
+    assert_is_sentence(augment("--model", tmp_path), [str(tmp_path), "no model", "another folder"])
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered"])
+@pytest.mark.parametrize("name", ["weights.safetensors", "examples.jsonl", "neighborhoods.npz"])
+def test_a_damaged_model(
+    augment: Callable[..., Outcome], trained: Path, tmp_path: Path, name: str, damage: str
+) -> None:
+    file = trained / name
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
+    done = augment("--model", trained, "-o", tmp_path / "new.jsonl")
+    assert_is_sentence(done, [str(file), "missing" if damage == "missing" else "not as it was written", "again"])
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_a_population_writes_a_file_for_each_network(augment: Callable[..., Outcome], tmp_path: Path) -> None:
+    options = ("--seeds", 2, "-o", tmp_path / "new.jsonl", "--json")
+    done = augment(*options)
+    assert done.code == 0, done.err
+    first, second = (files.read(tmp_path / f"new.{number}.jsonl") for number in range(2))
+    assert len(first) == len(second) == 5
+    assert first != second
+    assert not (tmp_path / "new.jsonl").exists()
+    assert "Kept on average: 5.0 ± 0.0 samples." in done.err
+    report = json.loads(done.out)
+    assert (report["kept"], report["kept_deviation"], len(report["files"])) == (5, 0, 2)
+    assert_is_sentence(augment(*options), ["new.0.jsonl", "exists already"])
+
+
+def test_several_files_cannot_go_to_standard_output(augment: Callable[..., Outcome]) -> None:
+    assert_is_sentence(augment("--seeds", 2), ["2 files", "-o"])
+
+
+def test_epsilon_keeps_what_has_something_rare(augment: Callable[..., Outcome], tmp_path: Path) -> None:
+    done = augment("-o", tmp_path / "new.jsonl", "--epsilon", "0.05")
+    assert done.code == 0, done.err
+    assert all("jump" in sample.x or "I_JUMP" in sample.y for sample in files.read(tmp_path / "new.jsonl"))
+    assert "without a rare token" in done.err
+
+
+def test_a_count_that_cannot_be_reached(
+    augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "recombine.augmentation.recombination.SamplingSettings"
+    monkeypatch.setattr(module, partial(SamplingSettings, patience=1, batch=64, surplus=1.0))
+    done = augment("-n", 300, "--epsilon", "0.05", "-o", tmp_path / "new.jsonl", "--json")
+    assert done.code == 0, done.err
+    report = json.loads(done.out)
+    assert 0 < report["kept"] < 300
+    assert report["shortfall"] in done.err
+    assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
+
+
+def test_word_forms_give_word_forms(augment: Callable[..., Outcome], words: Path, tmp_path: Path) -> None:
+    done = augment("-n", 2, "--epochs", 4, "-o", tmp_path / "new.tsv", source=words)
+    assert done.code == 0, done.err
+    assert "Neighborhood tagged" in done.err
+    assert len(files.read_inflections(tmp_path / "new.tsv")) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--prototypes", 2], ["--neighborhood", "tagged"], ["--temperature", 1], ["--novelty", "pair"], ["--model", "x"]],
+)
+def test_options_of_the_learned_method_mean_nothing_to_others(run: Run, train: Path, options: list[object]) -> None:
+    done = run("augment", train, "--method", "geca", *options)
+    assert_is_sentence(done, [str(options[0]), "--method learned"])
+
+
+@pytest.mark.parametrize(("temperature", "word"), [("0", "0"), ("-1", "-1"), ("nan", "nan")])
+def test_a_temperature_is_positive(augment: Callable[..., Outcome], temperature: str, word: str) -> None:
+    assert_is_sentence(augment("--temperature", temperature), [f"temperature is {word}", "more than 0"])
+
+
+LONELY = "a b\tX\nc d\tY\ne f\tZ\n"
+
+
+def test_no_neighborhoods_by_any_rule(augment: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "lonely.tsv").write_text(LONELY)
+    done = augment("-o", tmp_path / "new.jsonl", source=tmp_path / "lonely.tsv")
+    assert_is_sentence(done, ["long-short", "long-long", "one-prototype", "3 ", "geca"])
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_no_neighborhoods_by_the_rule_that_was_asked_for(augment: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "lonely.tsv").write_text(LONELY)
+    done = augment("--neighborhood", "long-long", source=tmp_path / "lonely.tsv")
+    assert_is_sentence(done, ["long-long", "--neighborhood auto"])
+    assert "long-short" not in done.err
+
+
+def test_more_prototypes_than_the_rule_has(augment: Callable[..., Outcome]) -> None:
+    done = augment("--neighborhood", "one-prototype", "--prototypes", 2)
+    assert_is_sentence(done, ["one-prototype", "2 prototypes", "--prototypes"])
+
+
+def test_automatically_the_first_rule_that_covers_half(train: Path) -> None:
+    """Data made so that each rule of the list is the first to do."""
+    long_short = [*files.read(train)]
+    one_prototype = [Example(("a", "b", "c", word), ("A", "B", "C", word.upper())) for word in ("p", "q", "r", "s")]
+    for examples in (long_short, one_prototype):
+        chosen = find_neighborhoods(examples, Learned(), seed=0)
+        shares = {
+            name: NEIGHBORHOODS[name]().build(examples).coverage(examples)
+            for name in ("long-short", "long-long", "one-prototype")
+        }
+        enough = [name for name, share in shares.items() if share >= 0.5]
+        assert chosen.rule == enough[0]
+    assert chosen.rule != "long-short"
+
+
+def test_automatically_the_best_rule_where_none_covers_half(train: Path) -> None:
+    few = files.read(train)
+    many = [Example((f"x{number}",), (f"Y{number}",)) for number in range(100)]
+    chosen = find_neighborhoods([*few, *many], Learned(), seed=0)
+    assert 0 < chosen.coverage([*few, *many]) < 0.5
+
+
+@pytest.mark.parametrize(
+    "lack",
+    [
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+        MemoryError(),
+    ],
+    ids=["GPU", "CPU", "Python"],
+)
+def test_lack_of_memory_is_a_sentence(
+    augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lack: Exception
+) -> None:
+    def greedy(*_: object, **__: object) -> None:
+        raise lack
+
+    monkeypatch.setattr(Recombination, "fit_on", greedy)
+    done = augment("-o", tmp_path / "new.jsonl", "--model", tmp_path / "model")
+    assert done.code == 2
+    assert "Error: the memory does not suffice. Lower --seeds" in done.err
+    assert "Traceback" not in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+
+
+def test_other_errors_of_torch_are_bugs(augment: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(Recombination, "fit_on", broken)
+    with pytest.raises(RuntimeError, match="shapes"):
+        augment()
+
+
+def test_no_such_device(run: Run, train: Path) -> None:
+    assert_is_sentence(run("augment", train, "--device", "gpu"), ["gpu", "cuda"])
+
+
+def test_one_example_only(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.tsv").write_text("walk\tWALK\n")
+    assert_is_sentence(run("augment", tmp_path / "one.tsv"), ["at least 2 different examples"])
+
+
+def test_find_neighborhoods_raises_for_python_too() -> None:
+    with pytest.raises(RecombineError, match="no example has a neighborhood"):
+        find_neighborhoods([Example(("a",), ("X",)), Example(("b",), ("Y",))], Learned(), seed=0)

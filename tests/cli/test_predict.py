@@ -1,0 +1,217 @@
+"""``recombine predict`` and ``recombine evaluate``."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commands import Outcome, Run, assert_is_sentence
+
+from recombine.data import files
+from recombine.example import Example
+from recombine.prediction.predictor import Prediction, Predictor
+
+INPUTS = ["walk twice", "run", "look and turn"]
+
+
+@pytest.fixture
+def predict(run: Run, predictors: Path) -> Callable[..., Outcome]:
+    """Predicts on the CPU."""
+
+    def invoke(*options: object, stdin: str = "") -> Outcome:
+        return run("predict", predictors, *options, "--device", "cpu", stdin=stdin)
+
+    return invoke
+
+
+def test_predictions_are_those_of_the_first_network(
+    predict: Callable[..., Outcome], predictors: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "inputs.txt").write_text("\n".join(INPUTS) + "\n")
+    done = predict(tmp_path / "inputs.txt", "-o", tmp_path / "out.jsonl")
+    assert (done.code, done.out) == (0, ""), done.err
+    expected = Predictor.load(predictors, device="cpu").predict([tuple(line.split()) for line in INPUTS])[0]
+    found = files.read(tmp_path / "out.jsonl")
+    assert [" ".join(example.x) for example in found] == INPUTS
+    assert [example.y for example in found] == [prediction.y for prediction in expected]
+    for example, prediction in zip(found, expected, strict=True):
+        assert example.provenance.log_probability == pytest.approx(prediction.log_probability, abs=1e-4)
+    assert done.err.splitlines()[-1] == f"Next: recombine score --gold FILE --predicted {tmp_path}/out.jsonl"
+
+
+def test_what_the_inputs_come_in_does_not_matter(predict: Callable[..., Outcome], tmp_path: Path) -> None:
+    contents = {
+        "inputs.txt": "\n".join(INPUTS),
+        "pairs.tsv": "\n".join(f"{line}\tanything at all" for line in INPUTS),
+        "inputs.jsonl": "\n".join(json.dumps({"x": line}) for line in INPUTS),
+        "pairs.jsonl": "\n".join(json.dumps({"x": line.split(), "y": ["anything"]}) for line in INPUTS),
+        "scan.txt": "\n".join(f"IN: {line} OUT: anything" for line in INPUTS),
+    }
+    expected = predict("-", stdin=contents["inputs.txt"]).out
+    assert expected.count("\n") == 3
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+        assert predict(tmp_path / name).out == expected, name
+
+
+def test_every_network_can_be_asked(predict: Callable[..., Outcome], tmp_path: Path) -> None:
+    (tmp_path / "inputs.txt").write_text("\n".join(INPUTS))
+    done = predict(tmp_path / "inputs.txt", "--all-seeds", "-o", tmp_path / "out.tsv", "--json")
+    assert json.loads(done.out)["outputs"] == [str(tmp_path / f"out.{number}.tsv") for number in range(2)]
+    assert all(len(files.read(tmp_path / f"out.{number}.tsv")) == 3 for number in range(2))
+    assert_is_sentence(predict(tmp_path / "inputs.txt", "--all-seeds"), ["2 files", "-o"])
+
+
+def test_a_beam_finds_nothing_less_probable(predict: Callable[..., Outcome]) -> None:
+    def scores(*options: object) -> list[float]:
+        out = predict("-", *options, stdin="jump twice\njump and jump\n").out
+        return [json.loads(line)["provenance"]["log_probability"] for line in out.splitlines()]
+
+    for wide, greedy in zip(scores("--beam", 5), scores(), strict=True):
+        assert wide >= greedy - 1e-4
+
+
+def test_outputs_that_no_file_can_hold_are_told(
+    predict: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = [Prediction((), -1.0), Prediction(("\t",), -1.0), Prediction(("A", "\t", "B"), -1.0)]
+    monkeypatch.setattr(Predictor, "predict", lambda *_: [odd, odd])
+    done = predict("-", stdin="\n".join(INPUTS))
+    outputs = [json.loads(line)["y"] for line in done.out.splitlines()]
+    assert outputs == [["<nothing>"], ["<nothing>"], ["A", "B"]]
+    assert "2 have no tokens, written as <nothing>" in done.err
+
+
+def test_tokens_never_seen_are_told(predict: Callable[..., Outcome], run: Run, predictors: Path) -> None:
+    done = predict("-", stdin="walk zigzag\nwalk\n")
+    assert done.code == 0
+    assert "Tokens never seen in training: 1 (zigzag)." in done.err
+    done = run("evaluate", predictors, "-", "--device", "cpu", stdin="walk zigzag\tI_ZIG\nrun\tI_RUN\nhop\tI_RUN\n")
+    assert done.code == 0
+    assert "Tokens never seen in training: 3 (I_ZIG, hop, zigzag). They are in 2 of 3 test examples." in done.err
+
+
+def test_evaluation_agrees_with_scoring_the_predictions(
+    predict: Callable[..., Outcome], run: Run, predictors: Path, tmp_path: Path
+) -> None:
+    test = tmp_path / "test.tsv"
+    test.write_text("walk twice\tI_WALK I_WALK\njump twice\tI_JUMP I_JUMP\nrun and jump\tI_RUN I_JUMP\nrun\tI_RUN\n")
+    predict(test, "--all-seeds", "-o", tmp_path / "out.tsv")
+    scored = [
+        json.loads(run("score", "--gold", test, "--predicted", tmp_path / f"out.{number}.tsv", "--json").out)["all"]
+        for number in range(2)
+    ]
+    found = json.loads(run("evaluate", predictors, test, "--device", "cpu", "--json").out)
+    assert found["scores"] == {"3": scored[0], "4": scored[1]}
+    for measure in ("exact_match", "micro_f1"):
+        first, second = (score[measure] for score in scored)
+        assert found[measure]["mean"] == pytest.approx((first + second) / 2)
+        assert found[measure]["deviation"] == pytest.approx(abs(first - second) / 2)
+
+
+def test_evaluation_is_a_table_by_seed(run: Run, predictors: Path, train: Path) -> None:
+    done = run("evaluate", predictors, train, "--device", "cpu")
+    assert [line.split()[:2] for line in done.out.splitlines()[1:3]] == [["seed", "3"], ["seed", "4"]]
+    assert done.out.splitlines()[3].startswith("mean")
+    assert "±" in done.out
+    assert "never seen" not in done.err
+    assert done.err.splitlines()[-1] == f"Next: recombine predict {predictors} {train} -o predicted.tsv"
+
+
+def test_one_network_has_no_mean(run: Run, train: Path, tmp_path: Path) -> None:
+    from tiny_networks import PREDICTOR
+
+    Predictor(PREDICTOR, device="cpu").fit([Example(("a",), ("B",))]).save(tmp_path / "model")
+    assert "mean" not in run("evaluate", tmp_path / "model", train, "--device", "cpu").out
+
+
+def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
+    from tiny_networks import PREDICTOR
+
+    from recombine.inflection import reordered
+
+    examples = list(map(reordered, files.read(words)))
+    Predictor(PREDICTOR, device="cpu").fit(examples).save(tmp_path / "model")
+    run("predict", tmp_path / "model", words, "-o", tmp_path / "out.jsonl", "--device", "cpu")
+    assert [example.x for example in files.read(tmp_path / "out.jsonl")] == [example.x for example in examples]
+    scored = run("score", "--gold", words, "--predicted", tmp_path / "out.jsonl", "--json")
+    found = run("evaluate", tmp_path / "model", words, "--device", "cpu", "--json")
+    assert json.loads(found.out)["scores"]["0"] == json.loads(scored.out)["all"]
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize(
+    "content", [None, b"", b"\x7fELF\0\0\0", b"walk\t\n"], ids=["missing", "empty", "binary", "side"]
+)
+def test_bad_files(run: Run, predictors: Path, tmp_path: Path, command: str, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "bad.tsv").write_bytes(content)
+    assert_is_sentence(run(command, predictors, tmp_path / "bad.tsv", "--device", "cpu"), [str(tmp_path / "bad.tsv")])
+
+
+def break_missing(model: Path) -> list[str]:
+    (model / "weights.safetensors").unlink()
+    return ["weights.safetensors", "missing", "Train again"]
+
+
+def break_weights(model: Path) -> list[str]:
+    file = model / "weights.safetensors"
+    file.write_bytes(file.read_bytes()[:-4])
+    return ["weights.safetensors", "not as it was written"]
+
+
+def break_settings(model: Path) -> list[str]:
+    change(model, "settings", longest=3)
+    return ["model.json", "not as it was written"]
+
+
+def break_version(model: Path) -> list[str]:
+    manifest = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps({"format": 99, "recombine": "7.0"} | {"kind": manifest["kind"]}))
+    return ["model.json", "format 99", "7.0", "train again"]
+
+
+def break_manifest(model: Path) -> list[str]:
+    (model / "model.json").write_text("{")
+    return ["model.json", "no manifest"]
+
+
+def break_kind(model: Path) -> list[str]:
+    manifest = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps(manifest | {"kind": "recombination"}))
+    return ["this is a recombination, expected a predictor"]
+
+
+def break_all(model: Path) -> list[str]:
+    shutil.rmtree(model)
+    return ["no model here"]
+
+
+def change(model: Path, part: str, **values: object) -> None:
+    manifest = json.loads((model / "model.json").read_text())
+    manifest[part] |= values
+    (model / "model.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize(
+    "breaking",
+    [break_missing, break_weights, break_settings, break_version, break_manifest, break_kind, break_all],
+)
+def test_a_bad_model(
+    run: Run, predictors: Path, train: Path, tmp_path: Path, command: str, breaking: Callable[[Path], list[str]]
+) -> None:
+    shutil.copytree(predictors, tmp_path / "model")
+    words = breaking(tmp_path / "model")
+    assert_is_sentence(run(command, tmp_path / "model", train, "--device", "cpu"), [str(tmp_path / "model"), *words])
+
+
+def test_predictions_do_not_replace_a_file_unasked(
+    predict: Callable[..., Outcome], train: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out.tsv").write_text("mine")
+    assert_is_sentence(predict(train, "-o", tmp_path / "out.tsv"), ["exists already", "--force"])
+    assert (tmp_path / "out.tsv").read_text() == "mine"
+    assert predict(train, "-o", tmp_path / "out.tsv", "--force").code == 0
+    assert_is_sentence(predict(train, "--json"), ["--json", "-o"])

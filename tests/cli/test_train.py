@@ -1,0 +1,205 @@
+"""``recombine train``, and going on after an interruption."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import Run, assert_is_sentence
+
+from recombine.cli.reading import Reading
+from recombine.cli.train import read_training
+from recombine.data import files
+from recombine.prediction.predictor import Predictor
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+
+def test_what_was_trained_can_be_evaluated(run: Run, train: Path, tmp_path: Path) -> None:
+    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu", "--threads", 1)
+    assert (done.code, done.out) == (0, ""), done.err
+    assert "Training the predictor: 100 %" in done.err
+    assert done.err.splitlines()[-1] == f"Next: recombine evaluate {tmp_path}/model FILE"
+    scored = run("evaluate", tmp_path / "model", train, "--device", "cpu", "--json")
+    assert json.loads(scored.out)["exact_match"]["mean"] > 0.8
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv"]
+
+
+def test_new_examples_are_learned_from(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.tsv"
+    new.write_text("hop\tI_HOP\nhop twice\tI_HOP I_HOP\n")
+    options = ("--augmented", new, "--p-aug", "0.3", "--device", "cpu", "--json")
+    done = run("train", train, "-o", tmp_path / "model", *options)
+    report = json.loads(done.out)
+    assert (report["examples"], report["augmented"], report["seeds"]) == (29, [2], [0])
+    assert report["held_out_accuracy"] is None
+    scored = run("evaluate", tmp_path / "model", new, "--device", "cpu", "--json")
+    assert json.loads(scored.out)["exact_match"]["mean"] == 1.0
+
+
+def test_a_population_has_consecutive_seeds(run: Run, train: Path, tmp_path: Path) -> None:
+    options = ("--seeds", 2, "--seed", 5, "--epochs", 1, "--device", "cpu", "--json")
+    report = json.loads(run("train", train, "-o", tmp_path / "model", *options).out)
+    assert report["seeds"] == [5, 6]
+    assert Predictor.load(tmp_path / "model", device="cpu").seeds == (5, 6)
+
+
+def test_each_network_gets_its_own_samples_if_there_are_such(train: Path, tmp_path: Path) -> None:
+    for number in range(2):
+        (tmp_path / f"new.{number}.tsv").write_text(f"x{number}\tY\n")
+    _, new = read_training(str(train), str(tmp_path / "new.tsv"), networks=2, reading=Reading())
+    assert [[example.x for example in own] for own in new] == [[("x0",)], [("x1",)]]
+    (tmp_path / "new.tsv").write_text("x\tY\n")
+    _, new = read_training(str(train), str(tmp_path / "new.tsv"), networks=2, reading=Reading())
+    assert [[example.x for example in own] for own in new] == [[("x",)], [("x",)]]
+
+
+def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(words: Path, tmp_path: Path) -> None:
+    forms = files.read(words)
+    files.write(forms[:2], tmp_path / "new.jsonl")
+    examples, (new,) = read_training(str(words), str(tmp_path / "new.jsonl"), networks=1, reading=Reading())
+    assert "".join(examples[0].x) == "gelir"
+    assert examples[0].y == ("g", "e", "l", "[V]", "[PRS]", "[SG]")
+    assert new == examples[:2]
+
+
+def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
+    options = ("--epochs", 10**6, "--max-time", "0.3", "--device", "cpu", "--json")
+    done = run("train", train, "-o", tmp_path / "model", *options)
+    report = json.loads(done.out)
+    assert report["stopped_by_max_time"]
+    assert 0.3 <= report["seconds"] < 5
+    assert "--max-time" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--p-aug", "0.1"], ["--p-aug", "--augmented"]),
+        (["--augmented", "TRAIN", "--p-aug", "1"], ["--p-aug is 1", "less than 1"]),
+        (["--augmented", "none.jsonl"], ["none.jsonl", "no such file"]),
+        (["--augmented", "-"], ["only one", "standard input"]),
+        (["--seeds", "0"], ["--seeds"]),
+        (["--epochs", "0"], ["--epochs"]),
+        (["--threads", "0"], ["--threads"]),
+        (["--max-time", "-1"], ["--max-time"]),
+        (["--device", "tpu"], ["tpu", "cuda"]),
+    ],
+)
+def test_bad_settings(run: Run, train: Path, tmp_path: Path, options: list[str], words: list[str]) -> None:
+    source = "-" if "-" in options else train
+    given = [str(train) if option == "TRAIN" else option for option in options]
+    assert_is_sentence(run("train", source, "-o", tmp_path / "model", *given), words)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_model_is_replaced_only_by_force(run: Run, train: Path, tmp_path: Path) -> None:
+    arguments = ("train", train, "-o", tmp_path / "model", "--epochs", 1, "--device", "cpu")
+    assert run(*arguments).code == 0
+    assert_is_sentence(run(*arguments, "--seed", 1), [str(tmp_path / "model"), "already", "--force"])
+    assert run(*arguments, "--seed", 1, "--force").code == 0
+    assert Predictor.load(tmp_path / "model", device="cpu").seeds == (1,)
+
+
+def test_a_folder_of_other_things_is_left_alone(run: Run, train: Path, tmp_path: Path) -> None:
+    assert_is_sentence(run("train", train, "-o", tmp_path, "--force"), [str(tmp_path), "no model", "another folder"])
+    assert train.exists()
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+import torch
+import tiny_networks
+from recombine.training import presets, resume
+
+torch.set_num_threads(1)
+presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny_networks.PREDICTOR
+resume.EVERY = 0.0
+saves, save = [], resume.Checkpoint.save
+
+def save_and_die(self, trainer):
+    save(self, trainer)
+    saves.append(1)
+    if len(saves) == {saves}:
+        os.kill(os.getpid(), {signal})
+
+resume.Checkpoint.save = save_and_die
+from recombine.cli import main
+main(sys.argv[1:])
+"""
+
+
+def stopped(arguments: list[object], *, after: int, signal: str = "signal.SIGKILL") -> subprocess.CompletedProcess[str]:
+    """Runs a command in a process that gets a signal after so many epochs; 0: never."""
+    program = KILLED.format(tests=str(Path(__file__).parent.parent), saves=after, signal=signal)
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path, tmp_path: Path) -> None:
+    arguments = ["train", train, "--device", "cpu", "--seeds", 2, "--epochs", 10, "-o"]
+    whole = stopped([*arguments, tmp_path / "whole"], after=0)
+    assert whole.returncode == 0, whole.stderr
+    killed = stopped([*arguments, tmp_path / "model"], after=6)
+    assert killed.returncode == -9
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.training", "train.tsv", "whole"]
+    resumed = stopped([*arguments, tmp_path / "model"], after=0)
+    assert resumed.returncode == 0, resumed.stderr
+    percentages = [line.split(" %")[0].split()[-1] for line in resumed.stderr.splitlines() if " %, " in line]
+    assert percentages == ["70", "80", "90", "100"]
+    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
+    assert weights[0] == weights[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
+
+
+def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path) -> None:
+    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "-o"]
+    assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
+    assert stopped([*arguments, tmp_path / "new.jsonl"], after=2).returncode == -9
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl.training", "train.tsv", "whole.jsonl"]
+    assert stopped([*arguments, tmp_path / "new.jsonl"], after=0).returncode == 0
+    assert (tmp_path / "new.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "train.tsv", "whole.jsonl"]
+
+
+def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:
+    arguments = ["train", train, "--device", "cpu", "-o", tmp_path / "model"]
+    done = stopped(arguments, after=3, signal="signal.SIGINT")
+    assert done.returncode == 130
+    state = tmp_path / "model.training"
+    assert done.stderr.splitlines()[-1] == f"Error: interrupted; the same command goes on from {state}."
+    assert state.exists()
+    assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_before_anything_was_saved(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Predictor, "fit_each", interrupted)
+    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
+    assert (done.code, done.out) == (130, "")
+    assert "starts anew" in done.err
+
+
+def test_the_state_of_another_training_is_not_gone_on_from(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["train", train, "--augmented", train, "--device", "cpu", "--epochs", 4]
+    assert run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "whole").code == 0
+    assert stopped([*arguments, "--p-aug", "0.1", "-o", tmp_path / "model"], after=2).returncode == -9
+    assert run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "model").code == 0
+    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
+    assert weights[0] == weights[1]
+    assert not (tmp_path / "model.training").exists()
+
+
+def test_a_damaged_state_of_training(run: Run, train: Path, tmp_path: Path) -> None:
+    state = tmp_path / "model.training"
+    state.write_bytes(b"not a state")
+    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
+    assert_is_sentence(done, [str(state), "not as it was written", "Delete it"])
