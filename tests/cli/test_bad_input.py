@@ -9,6 +9,9 @@ GOOD = b"walk\tWALK\nrun\tRUN\nwalk twice\tWALK WALK\n"
 COMMANDS = {
     "inspect": ["inspect", "FILE"],
     "augment": ["augment", "FILE", "--method", "geca", "-o", "OUT"],
+    "augment by learning": ["augment", "FILE", "-o", "OUT"],
+    "train": ["train", "FILE", "-o", "OUT"],
+    "train --augmented": ["train", "GOOD", "--augmented", "FILE", "-o", "OUT"],
     "audit": ["audit", "FILE", "--train", "GOOD"],
     "audit --train": ["audit", "GOOD", "--train", "FILE"],
     "score": ["score", "--gold", "GOOD", "--predicted", "FILE"],

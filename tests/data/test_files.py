@@ -315,3 +315,34 @@ def test_an_existing_file_needs_force(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(RecombineError, match="--force"):
         files.write([Example(("a",), ("b",))], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "inputs"),
+    [
+        ("alone.txt", "walk twice\nrun\n", [("walk", "twice"), ("run",)]),
+        ("pairs.tsv", "walk twice\tWALK\nrun\tRUN\n", [("walk", "twice"), ("run",)]),
+        ("scan.txt", "IN: walk twice OUT: WALK\nIN: run OUT: RUN\n", [("walk", "twice"), ("run",)]),
+        ("alone.jsonl", '{"x": ["walk", "twice"]}\n{"x": "run", "y": "RUN"}\n', [("walk", "twice"), ("run",)]),
+        ("forms.tsv", "gel\tgeldi\tV;PST\n", [("g", "e", "l", "d", "i")]),
+    ],
+)
+def test_inputs_come_alone_or_in_pairs(tmp_path: Path, name: str, content: str, inputs: list[Tokens]) -> None:
+    (tmp_path / name).write_text(content)
+    assert files.read_inputs(tmp_path / name) == inputs
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("mixed.tsv", "walk\nrun\tRUN\n", "mixed.tsv:1: found 1 column"),
+        ("empty.txt", "\n\n", "empty"),
+        ("without.jsonl", '{"y": ["A"]}\n', "without.jsonl:1: the line has no 'x'"),
+        ("broken.jsonl", "{\n", "broken.jsonl:1: found '{', which is no JSON"),
+    ],
+)
+def test_inputs_that_cannot_be_read(tmp_path: Path, name: str, content: str, problem: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(RecombineError) as caught:
+        files.read_inputs(tmp_path / name)
+    assert problem in str(caught.value)
