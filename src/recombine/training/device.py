@@ -1,5 +1,7 @@
 """Where networks are trained."""
 
+import re
+
 import torch
 
 from recombine.errors import RecombineError, unknown
@@ -13,9 +15,9 @@ def resolve(name: str) -> torch.device:
     Raises:
         RecombineError: If there is no such device here.
     """
-    kind, _, number = name.partition(":")
-    if kind not in DEVICES or (number and not number.isdigit()):
+    if not re.fullmatch(r"auto|(cpu|cuda)(:[0-9]{1,2})?", name):
         raise unknown("device", name, DEVICES)
+    kind = name.partition(":")[0]
     if kind == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if kind == "cuda" and not torch.cuda.is_available():
