@@ -23,7 +23,7 @@ def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise:
     Args:
         sources: Prototypes (R, B, n, S), n ≥ 2.
         target: Targets (R, B, T).
-        pool: Which ids are stand-ins (R, ids); every replica has as many.
+        pool: Which ids are stand-ins (R, ids); what a tuple's own prototypes hold is none for it.
         rate: The share of tuples to disguise.
         noise: Where the choice of tuples and of stand-ins comes from.
 
@@ -40,10 +40,11 @@ def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise:
     supplied = held(target) & ~held(sources[:, :, 0]) & held(sources[:, :, 1:])
     supplied[..., : SEP + 1] = False
     chosen = noise.uniform(batch, 1) < rate
+    free = pool.unsqueeze(1) & ~held(sources)
     # The k-th token to rename gets the k-th of the stand-ins in random order.
-    order = noise.uniform(batch, ids).masked_fill(~pool.unsqueeze(1), 2.0).argsort(-1)
+    order = noise.uniform(batch, ids).masked_fill(~free, 2.0).argsort(-1)
     place = (supplied.cumsum(-1) - 1).clamp(min=0)
-    renamed = supplied & chosen & (place < pool.sum(-1).view(-1, 1, 1))
+    renamed = supplied & chosen & (place < free.sum(-1, keepdim=True))
     same = torch.arange(ids, device=target.device).expand(replicas, batch, -1)
     names = torch.where(renamed, order.gather(-1, place), same)
     return names.gather(-1, sources.flatten(2)).view_as(sources), names.gather(-1, target)
