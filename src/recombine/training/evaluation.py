@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from recombine.data.vocabulary import PAD
+from recombine.models.attention import MASKED
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate
@@ -20,7 +21,9 @@ def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     def evaluate(model: Recombiner) -> Tensor:
         total = torch.zeros(model.replicas, device=corpus.rows.device)
         for sources, targets in _batches(corpus, rows):
-            total += model(sources, targets, z=_no_z(model, sources))[0].sum((1, 2))
+            log_p, _ = model(sources, targets, z=_no_z(model, sources))
+            # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
+            total += log_p.masked_fill(log_p < MASKED / 2, 0).sum((1, 2))
         return total.div(rows.shape[1])
 
     return evaluate
