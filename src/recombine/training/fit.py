@@ -131,6 +131,7 @@ def fit(
     model.to(device)
     seen = corpus.written(ids, [np.concatenate([group.rows for group in replica]) for replica in training])
     model.write_only(seen)
+    model.unwritable[..., vocabulary:] = True  # no data hold them: spares can be copied only
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch),

@@ -1,0 +1,160 @@
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from toy import CPU, EXAMPLES, VOCABULARY, schedule
+
+from recombine.models.architecture import Architecture
+from recombine.training.corpus import Corpus
+from recombine.training.evaluation import exact_match, likelihood
+from recombine.training.fit import ROUNDS, Fitted, Recipe, fit, hold_out
+from recombine.training.schedule import Group, mixture
+from recombine.training.stand_ins import SPARES
+
+TINY = Architecture(vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1)
+RECIPE = Recipe(network=TINY, batch=8, epochs=3, lr=0.01, held_out=0.2, keep_best=True, patience=1)
+CORPUS = schedule((0,)).corpus
+
+
+@pytest.fixture
+def double() -> Iterator[None]:
+    torch.set_default_dtype(torch.double)
+    yield
+    torch.set_default_dtype(torch.float)
+
+
+def fitted(seeds: list[int], recipe: Recipe = RECIPE, *, corpus: Corpus = CORPUS) -> Fitted:
+    groups = [[Group(np.arange(corpus.rows.shape[1]))]] * len(seeds)
+    return fit(recipe, corpus, groups, seeds, vocabulary=len(VOCABULARY), judge=likelihood)
+
+
+def assert_is_replica(many: Fitted, one: Fitted, replica: int, *, replicas: int) -> None:
+    for theirs, mine in zip(many.model.parameters(), one.model.parameters(), strict=True):
+        assert torch.allclose(theirs.chunk(replicas)[replica], mine, atol=1e-9)
+    assert torch.equal(many.model.unwritable[replica], one.model.unwritable[0])
+    for name in ("loss", "evaluation", "lr"):
+        theirs = [epoch[replica] for epoch in getattr(many.history, name)]
+        assert theirs == pytest.approx([epoch[0] for epoch in getattr(one.history, name)], rel=1e-9), name
+
+
+@pytest.mark.usefixtures("double")
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        RECIPE,
+        replace(RECIPE, stand_ins=0.5, network=replace(TINY, write_seen_only=True)),
+        replace(RECIPE, held_out=0.0, loss_per="token", max_steps=11),
+    ],
+    ids=["plain", "stand-ins", "nothing held out"],
+)
+def test_a_population_is_each_of_its_networks_alone(recipe: Recipe) -> None:
+    population = fitted([3, 4, 5], recipe)
+    for replica, seed in [(0, 3), (2, 5)]:
+        assert_is_replica(population, fitted([seed], recipe), replica, replicas=3)
+
+
+@pytest.mark.usefixtures("double")
+def test_so_is_a_population_of_predictors_with_a_mixture_of_their_own() -> None:
+    sets = [EXAMPLES, [*EXAMPLES[:10], *EXAMPLES[4:8]], [*EXAMPLES[:10], *EXAMPLES[:4]]]
+    recipe = replace(RECIPE, network=replace(TINY, prototypes=1, copying="none"))
+
+    def trained(chosen: list[int]) -> Fitted:
+        corpus = Corpus.for_prediction([sets[number] for number in chosen], VOCABULARY, CPU)
+        groups = [mixture(10, 4, 0.3)] * len(chosen)
+        return fit(recipe, corpus, groups, chosen, vocabulary=len(VOCABULARY), judge=exact_match)
+
+    population = trained([0, 1, 2])
+    for replica in (0, 2):
+        assert_is_replica(population, trained([replica]), replica, replicas=3)
+
+
+def test_networks_have_as_many_tokens_as_the_data_and_stand_ins_are_more() -> None:
+    for rate, tokens in [(0.0, 7), (0.5, 7 + SPARES)]:
+        model = fitted([1], replace(RECIPE, epochs=1, stand_ins=rate)).model
+        assert model.architecture.vocabulary == tokens == model.embed.weight.shape[1]
+        writable = (~model.unwritable).flatten().nonzero().flatten().tolist()
+        assert writable == [3, 4, 5, 6]  # the end, ▷, a and b: stand-ins are there to be copied
+
+
+def test_stand_ins_need_a_second_prototype_to_show_them() -> None:
+    recipe = replace(RECIPE, network=replace(TINY, prototypes=1))
+    corpus = schedule((0,), prototypes=1).corpus
+    assert fitted([1], replace(recipe, stand_ins=0.5), corpus=corpus).history.loss
+
+
+@given(st.integers(1, 5000), st.integers(1, 70), st.integers(1, 30), st.none() | st.integers(1, 3000))
+def test_steps_are_those_of_the_epochs_or_of_the_limit(rows: int, batch: int, epochs: int, limit: int | None) -> None:
+    recipe = replace(RECIPE, batch=batch, epochs=epochs, max_steps=limit)
+    settings = recipe.settings(rows)
+    each = max(1, rows // batch)
+    total = settings.epochs * settings.steps_per_epoch
+    if limit is None or limit >= each * epochs:
+        assert (settings.epochs, settings.steps_per_epoch) == (epochs, each)
+    else:
+        assert settings.epochs <= ROUNDS
+        assert limit - ROUNDS < total <= limit
+
+
+def test_an_epoch_of_a_mixture_shows_the_originals_once() -> None:
+    """Of 32 originals in a mixture with a share of 0.8, in batches of 4: 40 draws, 10 steps."""
+    corpus = Corpus.for_prediction([EXAMPLES * 3], VOCABULARY, CPU)
+    told: list[int] = []
+    fit(
+        replace(RECIPE, network=replace(TINY, prototypes=1), batch=4, epochs=1, held_out=0.0),
+        corpus,
+        [mixture(32, 10, 0.2)],
+        [0],
+        vocabulary=len(VOCABULARY),
+        judge=exact_match,
+        report=lambda steps, *_: told.append(steps),
+    )
+    assert told == [10]
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=4, unique=True), st.floats(0, 0.9))
+def test_held_out_rows_are_a_share_of_the_originals_and_not_trained_on(seeds: list[int], share: float) -> None:
+    groups = [[Group(np.arange(10, 40), 0.7), Group(np.arange(40, 50), 0.3)]] * len(seeds)
+    training, held_out = hold_out(groups, seeds, share)
+    assert held_out.shape == (len(seeds), int(share * 30))
+    for number, seed in enumerate(seeds):
+        originals, others = training[number]
+        assert sorted([*originals.rows, *held_out[number]]) == list(range(10, 40))
+        assert (originals.share, others) == (0.7, groups[0][1])
+        [[alone, _]], [held_out_alone] = hold_out(groups[:1], [seed], share)
+        assert np.array_equal(originals.rows, alone.rows)
+        assert np.array_equal(held_out[number], held_out_alone)
+
+
+def test_different_seeds_hold_out_different_rows() -> None:
+    _, held_out = hold_out([[Group(np.arange(100))]] * 3, [1, 2, 3], 0.1)
+    assert len({tuple(rows) for rows in held_out.tolist()}) == 3
+
+
+def test_the_judge_gets_the_rows_that_are_held_out() -> None:
+    asked = []
+
+    def judge(corpus: Corpus, rows: np.ndarray):  # noqa: ANN202
+        asked.append(rows)
+        return likelihood(corpus, rows)
+
+    groups = [[Group(np.arange(40))]] * 2
+    history = fit(RECIPE, CORPUS, groups, [1, 2], vocabulary=len(VOCABULARY), judge=judge).history
+    assert np.array_equal(asked[0], hold_out(groups, [1, 2], 0.2)[1])
+    assert len(history.evaluation) == 3
+    asked.clear()
+    nothing = fit(replace(RECIPE, held_out=0.0), CORPUS, groups, [1, 2], vocabulary=len(VOCABULARY), judge=judge)
+    assert (asked, nothing.history.evaluation) == ([], [])
+
+
+def test_only_tokens_of_training_targets_are_written_if_the_network_says_so() -> None:
+    """Rows 0 to 5 have no b in the target: who trains on nothing else never writes one."""
+    corpus = Corpus.for_recombination(EXAMPLES, np.array([[0, 1, 2]] * 6 + [[1, 0, 2]] * 2), VOCABULARY, CPU)
+    recipe = replace(RECIPE, network=replace(TINY, write_seen_only=True), epochs=1, held_out=0.0)
+    groups = [[Group(np.arange(6))], [Group(np.arange(8))]]
+    model = fit(recipe, corpus, groups, [1, 2], vocabulary=len(VOCABULARY), judge=likelihood).model
+    assert (~model.unwritable).sum(-1).flatten().tolist() == [3, 4]
+    assert model.unwritable[0, 0, 0, VOCABULARY.encode(("b",))[0]]
