@@ -41,7 +41,9 @@ class Checkpoint:
     ) -> None:
         self.path = path
         self._saved = time.monotonic()
-        digest = hashlib.sha256(json.dumps([asdict(settings), list(seeds)], sort_keys=True).encode())
+        # Another kind of device draws other random numbers, and cannot go on from this one's.
+        what = [asdict(settings), list(seeds), corpus.rows.device.type]
+        digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
         for table in (corpus.sources, corpus.targets, corpus.rows):
             digest.update(table.cpu().numpy().tobytes())
         for group in chain.from_iterable(groups):

@@ -1,0 +1,161 @@
+"""A training run that is stopped and goes on; what a kill leaves behind is tested with the commands."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from toy import VOCABULARY, schedule
+
+from recombine.errors import RecombineError
+from recombine.models.architecture import Architecture
+from recombine.training import resume
+from recombine.training.evaluation import likelihood
+from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.loop import History
+from recombine.training.schedule import Group
+from recombine.training.tensors import read_tensors
+
+TINY = Architecture(
+    vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1, write_seen_only=True
+)
+RECIPE = Recipe(
+    network=TINY, batch=16, epochs=6, lr=0.01, held_out=0.2, keep_best=True, patience=1, decay_at=3, stand_ins=0.5
+)
+
+
+@pytest.fixture(autouse=True)
+def _saving_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resume, "EVERY", 0.0)
+
+
+@pytest.fixture(scope="module")
+def whole() -> tuple[Fitted, list[int]]:
+    """A run that nothing stopped."""
+    return fitted(None)
+
+
+class Stopped(Exception):
+    pass
+
+
+def fitted(
+    checkpoint: Path | None,
+    recipe: Recipe = RECIPE,
+    *,
+    seeds: tuple[int, ...] = (1, 2),
+    rows: int = 40,
+    share: float = 1.0,
+    stop_after: int = 0,
+) -> tuple[Fitted, list[int]]:
+    """Trains; tells also after which steps it reported."""
+    told: list[int] = []
+
+    def report(steps: int, _: int, history: History) -> None:
+        told.append(steps)
+        if len(history.loss) == stop_after:
+            raise Stopped
+
+    groups = [[Group(np.arange(rows), share)]] * len(seeds)
+    corpus = schedule(seeds).corpus
+    chosen = {"vocabulary": len(VOCABULARY), "judge": likelihood, "report": report, "checkpoint": checkpoint}
+    return fit(recipe, corpus, groups, seeds, **chosen), told
+
+
+def stop(path: Path, after: int, recipe: Recipe = RECIPE, **settings: object) -> None:
+    with pytest.raises(Stopped):
+        fitted(path, recipe, stop_after=after, **settings)
+
+
+def assert_same(one: Fitted, other: Fitted) -> None:
+    mine, theirs = one.model.state_dict(), other.model.state_dict()
+    assert mine.keys() == theirs.keys()
+    assert all(torch.equal(mine[name], theirs[name]) for name in mine)
+    assert replace(one.history, seconds=0) == replace(other.history, seconds=0)
+
+
+@pytest.mark.parametrize("after", [1, 3, 5])
+def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, whole: tuple[Fitted, list[int]], after: int) -> None:
+    path = tmp_path / "state"
+    stop(path, after)
+    resumed, steps = fitted(path)
+    assert_same(resumed, whole[0])
+    assert steps == whole[1][after:]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, keep_best=False, held_out=0.0)
+    stop(tmp_path / "state", 3, recipe)
+    assert_same(fitted(tmp_path / "state", recipe)[0], fitted(None, recipe)[0])
+
+
+def test_a_run_can_be_stopped_twice(tmp_path: Path, whole: tuple[Fitted, list[int]]) -> None:
+    path = tmp_path / "state"
+    stop(path, 2)
+    stop(path, 4)
+    assert_same(fitted(path)[0], whole[0])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seeds": (1, 3)},
+        {"rows": 39},
+        {"share": 0.5},
+        {"recipe": replace(RECIPE, lr=0.02)},
+        {"recipe": replace(RECIPE, network=replace(TINY, hidden=7))},
+    ],
+    ids=["seeds", "rows", "share", "recipe", "network"],
+)
+def test_the_state_of_another_run_is_not_gone_on_from(
+    tmp_path: Path, whole: tuple[Fitted, list[int]], other: dict[str, object]
+) -> None:
+    path = tmp_path / "state"
+    stop(path, 2, **other)
+    trained, steps = fitted(path)
+    assert steps == whole[1]
+    assert_same(trained, whole[0])
+
+
+def test_a_damaged_state_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "state"
+    stop(path, 2)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RecombineError, match="not as it was written") as error:
+        fitted(path)
+    assert error.value.place == str(path)
+
+
+def test_states_are_saved_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(resume.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(resume, "EVERY", 20.0)
+    saved = []
+
+    def report(_: int, __: int, history: History) -> None:
+        saved.append(len(read_tensors(path)[1]["history"]["loss"]) if path.exists() else 0)
+        now[0] += 8
+
+    path = tmp_path / "state"
+    groups = [[Group(np.arange(40))]] * 2
+    chosen = {"vocabulary": len(VOCABULARY), "judge": likelihood, "report": report, "checkpoint": path}
+    fit(replace(RECIPE, epochs=8), schedule((1, 2)).corpus, groups, (1, 2), **chosen)
+    assert saved == [0, 0, 0, 4, 4, 4, 7, 7]
+    assert not path.exists()
+
+
+def test_the_state_of_another_kind_of_device_is_not_gone_on_from(tmp_path: Path) -> None:
+    class Elsewhere:
+        device = torch.device("cuda")
+
+        def cpu(self) -> torch.Tensor:
+            return corpus.rows
+
+    corpus = schedule((1,)).corpus
+    here, elsewhere = (
+        resume.Checkpoint(tmp_path / "state", RECIPE, each, [[]], [1]).run
+        for each in (corpus, replace(corpus, rows=Elsewhere()))
+    )
+    assert here != elsewhere
