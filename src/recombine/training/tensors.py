@@ -34,11 +34,12 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors = load(content)
         size = int.from_bytes(content[:8], "little")
         body, digest = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["sealed"])
+        intact = digest == _digest(tensors, body)
     except OSError as error:
         raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise damaged(path) from error
-    if digest != _digest(tensors, body):
+    if not intact:
         raise damaged(path)
     description: dict[str, Any] = json.loads(body)
     return tensors, description
