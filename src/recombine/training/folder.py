@@ -32,10 +32,9 @@ def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool =
         RecombineError: If something is there already and may not be replaced, or is no model.
     """
     check_free(path, force=force)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
-    temporary.mkdir()
     try:
+        temporary.mkdir(parents=True)
         yield temporary
         manifest = {
             "format": FORMAT,
@@ -61,6 +60,9 @@ def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool =
 def check_free(path: Path, *, force: bool) -> None:
     """Raises the error for a folder that may not be written: found before the work, it costs none."""
     if not path.exists():
+        above = next(folder for folder in path.absolute().parents if folder.exists())
+        if not above.is_dir():
+            raise RecombineError("this is no folder to write a model into.", place=str(above))
         return
     if not path.is_dir() or (not (path / MANIFEST).exists() and any(path.iterdir())):
         raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")

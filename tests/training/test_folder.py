@@ -1,0 +1,184 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from recombine.errors import RecombineError
+from recombine.training import folder
+from recombine.training.folder import check_free, read_settings, writing
+
+SETTINGS = {"seeds": [1, 2], "tokens": ["é", "▷"], "rate": 0.1, "none": None}
+
+
+def write(path: Path, content: str = "content", *, force: bool = False) -> None:
+    with writing(path, "toy", SETTINGS, force=force) as inside:
+        (inside / "weights").write_text(content)
+        (inside / "more").write_text("more")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    write(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def names(path: Path) -> list[str]:
+    return sorted(file.name for file in path.iterdir())
+
+
+def assert_error(path: Path, message: str, *, place: Path, kind: str = "toy") -> None:
+    with pytest.raises(RecombineError, match=message) as error:
+        read_settings(path, kind)
+    assert error.value.place == str(place)
+
+
+def test_what_was_written_is_read(model: Path) -> None:
+    assert read_settings(model, "toy") == SETTINGS
+    assert names(model) == ["model.json", "more", "weights"]
+    assert names(model.parent) == ["model"]
+    assert "▷" in (model / "model.json").read_text("utf-8")  # people can read it
+
+
+def test_missing_folders_above_are_made(tmp_path: Path) -> None:
+    write(tmp_path / "a/b/model")
+    assert read_settings(tmp_path / "a/b/model", "toy") == SETTINGS
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    write(tmp_path / "model")
+    assert read_settings(tmp_path / "model", "toy") == SETTINGS
+
+
+def test_a_model_is_replaced_only_by_force_and_then_wholly(model: Path) -> None:
+    (model / "left over").write_text("from before")
+    with pytest.raises(RecombineError, match=r"a model here already.*--force"):
+        write(model, "new")
+    assert (model / "weights").read_text() == "content"
+    write(model, "new", force=True)
+    assert (model / "weights").read_text() == "new"
+    assert names(model) == ["model.json", "more", "weights"]
+    assert names(model.parent) == ["model"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_no_model_is_never_replaced(tmp_path: Path, force: bool) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/file").write_text("mine")
+    for path in (tmp_path / "file", tmp_path / "folder"):
+        for action in (lambda p: write(p, force=force), lambda p: check_free(p, force=force)):
+            with pytest.raises(RecombineError, match="is no model") as error:
+                action(path)
+            assert error.value.place == str(path)
+    assert (tmp_path / "folder/file").read_text() == (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("path", ["file/model", "file/deep/model"])
+def test_a_file_is_no_folder_to_write_into(tmp_path: Path, path: str) -> None:
+    """Said before the work, and by what does the work."""
+    (tmp_path / "file").write_text("mine")
+    for action in (write, lambda p: check_free(p, force=False)):
+        with pytest.raises(RecombineError, match="folder") as error:
+            action(tmp_path / path)
+        assert error.value.place == str(tmp_path / "file")
+
+
+@pytest.mark.parametrize("raised", [ValueError("a bug"), KeyboardInterrupt(), SystemExit(1)], ids=type)
+@pytest.mark.parametrize("force", [False, True])
+def test_what_goes_wrong_leaves_nothing_behind_and_the_old_model_intact(
+    tmp_path: Path, raised: BaseException, force: bool
+) -> None:
+    path = tmp_path / "model"
+    if force:
+        write(path)
+
+    def failing() -> None:
+        with writing(path, "toy", SETTINGS, force=force) as inside:
+            (inside / "weights").write_text("half")
+            raise raised
+
+    with pytest.raises(type(raised)):
+        failing()
+    assert names(tmp_path) == (["model"] if force else [])
+    if force:
+        assert (path / "weights").read_text() == "content"
+        assert read_settings(path, "toy") == SETTINGS
+
+
+def test_a_disk_that_fails_is_a_sentence(tmp_path: Path) -> None:
+    def failing() -> None:
+        with writing(tmp_path / "model", "toy", SETTINGS):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(RecombineError, match="cannot be written: No space left"):
+        failing()
+    assert names(tmp_path) == []
+
+
+def test_settings_that_json_does_not_know_leave_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(TypeError), writing(tmp_path / "model", "toy", {"what": object()}):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_no_model(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none"):
+        assert_error(path, "there is no model here", place=path)
+    (tmp_path / "file").write_text("")
+    assert_error(tmp_path / "file", "no ", place=tmp_path / "file/model.json")
+
+
+def test_another_kind(model: Path) -> None:
+    assert_error(model, "this is a toy, expected a predictor", place=model, kind="predictor")
+
+
+def change(model: Path, **values: object) -> None:
+    manifest = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps(manifest | values))
+
+
+def test_another_format_is_told_before_all_else(model: Path) -> None:
+    change(model, format=folder.FORMAT + 1, recombine="9.9", kind="else", settings=None, files=None)
+    assert_error(model, rf"format {folder.FORMAT + 1}, expected {folder.FORMAT}.*9\.9", place=model / "model.json")
+
+
+@pytest.mark.parametrize("name", ["weights", "more"])
+def test_files_that_are_missing_or_altered_are_named(model: Path, name: str) -> None:
+    (model / name).write_text("else")
+    assert_error(model, "not as it was written", place=model / name)
+    (model / name).unlink()
+    assert_error(model, "missing", place=model / name)
+    (model / name).mkdir()
+    assert_error(model, "missing", place=model / name)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "7", "null", '"text"', "{}", '{"format": 1}', "\ud800", "\0"])
+def test_what_is_no_manifest(model: Path, content: str) -> None:
+    (model / "model.json").write_bytes(content.encode("utf-8", "surrogatepass"))
+    assert_error(model, "no manifest", place=model / "model.json")
+
+
+@pytest.mark.parametrize(
+    "values", [{"settings": 7}, {"settings": None}, {"files": 7}, {"files": "ab"}, {"files": [1]}], ids=str
+)
+def test_a_manifest_with_odd_values(model: Path, values: dict[str, object]) -> None:
+    change(model, **values)
+    assert_error(model, "no manifest", place=model / "model.json")
+
+
+def test_altered_settings(model: Path) -> None:
+    change(model, settings={**SETTINGS, "rate": 0.2})
+    assert_error(model, "not as it was written", place=model / "model.json")
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "..", "", ".", "a/../../secret", "\0"])
+def test_a_manifest_cannot_point_out_of_the_folder(model: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (model.parent / "secret").write_text("secret")
+    looked_at: list[Path] = []
+    checksum = folder._checksum
+    monkeypatch.setattr(folder, "_checksum", lambda file: looked_at.append(file) or checksum(file))
+    change(model, files={name: "0"})
+    with pytest.raises(RecombineError, match="missing"):
+        read_settings(model, "toy")
+    assert looked_at == []
