@@ -70,3 +70,40 @@ def test_encoded_sequences_end_and_are_padded_and_what_was_never_seen_is_unknown
     vocabulary = Vocabulary(("a", "b"))
     assert encoded([("a", "b"), ("z",)], vocabulary, CPU).tolist() == [[5, 6, EOS], [UNK, EOS, PAD]]
     assert padded([[1], [1, 2]]).tolist() == [[1, PAD], [1, 2]]
+
+
+@given(EXAMPLES, st.data())
+def test_written_are_the_tokens_of_the_targets_of_each_replicas_rows(
+    examples: list[Example], data: st.DataObject
+) -> None:
+    index = st.integers(0, len(examples) - 1)
+    rows = data.draw(st.lists(st.tuples(index, index), min_size=1, max_size=5))
+    vocabulary = Vocabulary.of(examples)
+    corpus = Corpus.for_recombination(examples, np.array(rows), vocabulary, CPU)
+    chosen = data.draw(st.lists(st.sets(st.integers(0, len(rows) - 1), min_size=1), min_size=1, max_size=3))
+    size = len(vocabulary) + 2
+    marks = corpus.written(size, [np.array(sorted(mine)) for mine in chosen])
+    assert marks.shape == (len(chosen), size)
+    for mine, marked in zip(chosen, marks, strict=True):
+        held = {token for row in mine for token in examples[rows[row][0]].d}
+        expected = {EOS, SEP, *vocabulary.encode(tuple(sorted(held)))}
+        assert set(marked.nonzero().flatten().tolist()) - {PAD} == expected
+
+
+def test_written_are_each_replicas_own_targets() -> None:
+    sets = [[Example(("a",), ("b",))], [Example(("a",), ("c", "a"))]]
+    vocabulary = Vocabulary(("a", "b", "c"))
+    marks = Corpus.for_prediction(sets, vocabulary, CPU).written(8, [np.array([0]), np.array([0])])
+    assert [set(mine.nonzero().flatten().tolist()) - {PAD} for mine in marks] == [{EOS, 6}, {EOS, 7, 5}]
+
+
+def test_tables_and_rows_may_be_shared_or_each_replicas_own() -> None:
+    shared = np.array([[[5, EOS, PAD], [5, 6, EOS]]])
+    own = np.concatenate([shared, shared[:, ::-1]])
+    rows = np.array([[[0, 1, 1], [1, 0, 0]]])
+    corpus = Corpus.of(shared, own, rows, CPU)
+    assert corpus.target_lengths.tolist() == [[2, 3], [3, 2]]
+    assert corpus.source_lengths.tolist() == [[3, 2]]
+    sources, targets = corpus.batch(torch.tensor([[0], [0]]), 3, 3)
+    assert sources.tolist() == [[[[5, 6, EOS]] * 2]] * 2
+    assert targets.tolist() == [[[5, EOS, PAD]], [[5, 6, EOS]]]

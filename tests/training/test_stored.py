@@ -1,0 +1,101 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from networks import MORPHOLOGY, SCAN, batch, network
+from toy import VOCABULARY
+
+from recombine.errors import RecombineError
+from recombine.models.architecture import Architecture
+from recombine.training.fit import Fitted, Recipe
+from recombine.training.loop import History
+from recombine.training.stored import Stored
+
+HISTORY = History(
+    loss=[[1.0, 2.0]], evaluation=[[0.5, float("-inf")]], lr=[[0.1, 0.1]], seconds=3.5, stopped_early=True
+)
+
+
+def stored(architecture: Architecture) -> Stored:
+    model = network(architecture, seeds=(1, 2)).float()
+    model.unwritable[1, ..., 6] = True  # which tokens a replica never writes is part of it
+    recipe = Recipe(network=replace(architecture, vocabulary=0), clip=None, max_steps=12)
+    return Stored(recipe, (1, 2), VOCABULARY, Fitted(model, HISTORY))
+
+
+def through_json(settings: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(settings))
+
+
+@pytest.mark.parametrize("architecture", [SCAN, MORPHOLOGY], ids=["scan", "morphology"])
+def test_a_population_is_read_as_it_was_written(tmp_path: Path, architecture: Architecture) -> None:
+    written = stored(architecture)
+    written.write(tmp_path)
+    found = Stored.read(tmp_path, through_json(written.settings()), "cpu")
+    assert (found.recipe, found.seeds, found.vocabulary) == (written.recipe, written.seeds, written.vocabulary)
+    assert found.fitted.history == HISTORY
+    model, same = written.fitted.model, found.fitted.model
+    assert not same.training
+    assert (same.architecture, same.replicas) == (model.architecture, 2)
+    assert torch.equal(same.unwritable, model.unwritable)
+    assert torch.equal(same(*batch(model))[0], model(*batch(model))[0])
+
+
+def test_the_same_population_is_the_same_bytes(tmp_path: Path) -> None:
+    contents = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        stored(SCAN).write(tmp_path / name)
+        contents.append((tmp_path / name / "weights.safetensors").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def without(settings: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name != key}
+
+
+@pytest.mark.parametrize("key", ["recipe", "network", "seeds", "vocabulary", "history"])
+def test_settings_that_lack_something(tmp_path: Path, key: str) -> None:
+    written = stored(SCAN)
+    written.write(tmp_path)
+    with pytest.raises(RecombineError, match="do not fit the weights") as error:
+        Stored.read(tmp_path, without(written.settings(), key), "cpu")
+    assert error.value.place == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seeds": [1, 2, 3]},
+        {"network": {"vocabulary": 7, "hidden": 5, "embedding": 3, "attention": 2}},
+        {"network": {"vocabulary": 7, "color": "red"}},
+        {"recipe": {"color": "red"}},
+        {"history": {"color": "red"}},
+        {"vocabulary": 7},
+    ],
+    ids=str,
+)
+def test_settings_of_other_weights(tmp_path: Path, other: dict[str, Any]) -> None:
+    written = stored(SCAN)
+    written.write(tmp_path)
+    with pytest.raises(RecombineError, match="do not fit the weights"):
+        Stored.read(tmp_path, written.settings() | other, "cpu")
+
+
+def test_weights_that_are_missing_or_damaged(tmp_path: Path) -> None:
+    written = stored(SCAN)
+    with pytest.raises(RecombineError, match=r"weights\.safetensors: the file cannot be read"):
+        Stored.read(tmp_path, written.settings(), "cpu")
+    (tmp_path / "weights.safetensors").write_bytes(b"?")
+    with pytest.raises(RecombineError, match="not as it was written"):
+        Stored.read(tmp_path, written.settings(), "cpu")
+
+
+def test_no_such_device(tmp_path: Path) -> None:
+    written = stored(SCAN)
+    written.write(tmp_path)
+    with pytest.raises(RecombineError, match="unknown device"):
+        Stored.read(tmp_path, written.settings(), "tpu")
