@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from recombine.augmentation.protocol import Augmenter, Samples, Validator
@@ -16,7 +16,9 @@ from recombine.training.fit import Recipe
 from recombine.training.loop import History, Report
 
 Say = Callable[[str], None]
-"""Is told, in words, what goes on."""
+"""Is told, in words, what has been done."""
+Progress = Callable[[str], AbstractContextManager[Report | None]]
+"""Gives, for the time of a training whose name it is told, what the training is to report to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +100,7 @@ def run(
     *,
     device: str = "auto",
     say: Say = lambda _: None,
+    progress: Progress = lambda _: nullcontext(),
     neighborhoods: Neighborhoods | None = None,
     graphs: bool = True,
 ) -> Outcome:
@@ -108,25 +111,28 @@ def run(
         task: On what.
         seeds: One predictor, and one learned augmenter, for each.
         device: Where networks are trained.
-        say: Is told how it goes.
+        say: Is told what has been done.
+        progress: Shows how training goes.
         neighborhoods: Those of the training examples, if they have been found before.
         graphs: Use CUDA graphs on a GPU.
     """
     outcome = Outcome(plan.name, seeds)
     if plan.augmenter is not None:
-        outcome.samples = _augment(plan, task, outcome, say=say, neighborhoods=neighborhoods, graphs=graphs)
+        outcome.samples = _augment(
+            plan, task, outcome, say=say, progress=progress, neighborhoods=neighborhoods, graphs=graphs
+        )
         outcome.audits = [
             audit(samples.examples, gold=task.gold, train=task.train, test=task.test)
             for samples in outcome.samples
             if samples.examples
         ]
     predictor = Predictor(plan.predictor, seeds=seeds, device=device)
-    with _timed(outcome, "predictor"):
+    with _timed(outcome, "predictor"), progress(f"{plan.name}: predictor") as report:
         predictor.fit_each(
             task.train,
             [s.examples for s in outcome.samples] or [()] * len(seeds),
             p_aug=plan.p_aug,
-            report=_reporting(say, f"{plan.name}: predictor"),
+            report=report,
             graphs=graphs,
         )
     outcome.predictor = predictor.fitted_.history
@@ -137,7 +143,14 @@ def run(
 
 
 def _augment(
-    plan: Plan, task: Task, outcome: Outcome, *, say: Say, neighborhoods: Neighborhoods | None, graphs: bool
+    plan: Plan,
+    task: Task,
+    outcome: Outcome,
+    *,
+    say: Say,
+    progress: Progress,
+    neighborhoods: Neighborhoods | None,
+    graphs: bool,
 ) -> list[Samples]:
     augmenter = plan.augmenter
     if not isinstance(augmenter, Recombination):
@@ -150,8 +163,7 @@ def _augment(
         with _timed(outcome, "neighborhoods"):
             neighborhoods = augmenter.rule.build(task.train, seed=0).require_rows()
         say(f"{plan.name}: {len(neighborhoods):,} ways to rebuild one example from others")
-    with _timed(outcome, "generator"):
-        report = _reporting(say, f"{plan.name}: recombination network")
+    with _timed(outcome, "generator"), progress(f"{plan.name}: recombination network") as report:
         augmenter.fit_on(task.train, neighborhoods, report=report, graphs=graphs)
     outcome.generator = augmenter.fitted_.history
     with _timed(outcome, "sampling"):
@@ -165,16 +177,6 @@ def _timed(outcome: Outcome, stage: str) -> Iterator[None]:
     began = time.perf_counter()
     yield
     outcome.seconds[stage] = time.perf_counter() - began
-
-
-def _reporting(say: Say, what: str) -> Report:
-    def report(steps: int, total: int, history: History) -> None:
-        loss = sum(history.loss[-1]) / len(history.loss[-1])
-        judged = f", held out {summarize(history.evaluation[-1]).mean:.3f}" if history.evaluation else ""
-        left = history.seconds * (total - steps) / steps
-        say(f"{what}: step {steps} of {total}, loss {loss:.3f}{judged}, {left:.0f} s to go")
-
-    return report
 
 
 def part_of(task: Task, keep: Callable[[Example], bool]) -> Task:

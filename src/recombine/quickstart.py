@@ -1,6 +1,7 @@
 """The quickstart: plain predictor, GECA, and recombine-and-resample on a part of SCAN that suits a CPU."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 
 from recombine.augmentation.geca import GECA
@@ -9,7 +10,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
-from recombine.experiment import Outcome, Plan, Say, Task, part_of, run
+from recombine.experiment import Outcome, Plan, Progress, Say, Task, part_of, run
 from recombine.neighborhoods import LongShort
 from recombine.paper import task
 from recombine.training.presets import SMALL_GENERATOR, SMALL_PREDICTOR
@@ -45,8 +46,14 @@ def plans(train: Sequence[Example], device: str) -> list[Plan]:
     ]
 
 
-def quickstart(seeds: Sequence[int], *, device: str = "cpu", say: Say = lambda _: None) -> Iterator[Outcome]:
+def quickstart(
+    seeds: Sequence[int],
+    *,
+    device: str = "cpu",
+    say: Say = lambda _: None,
+    progress: Progress = lambda _: nullcontext(),
+) -> Iterator[Outcome]:
     """Yields the outcome of each way, as it is known."""
     part = quickstart_task()
     for plan in plans(part.train, device):
-        yield run(plan, part, seeds, device=device, say=say)
+        yield run(plan, part, seeds, device=device, say=say, progress=progress)

@@ -20,6 +20,9 @@ Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
 Novelty = Literal["pair", "input", "both"]
 
+LEAST = 20
+"""Patience is not lost before there were draws enough for so many samples."""
+
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
 
 
@@ -31,7 +34,7 @@ class SamplingSettings:
         decoding: How tokens are chosen.
         novelty: What must be new: the pair; the input; or both the input and the output, as in the authors' code.
         surplus: Collect so many times n samples and keep the n most probable ones.
-        patience: Candidates drawn, for each sample asked for, before the temperature is raised.
+        patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
         batch: Candidates drawn at a time by each replica.
@@ -48,11 +51,25 @@ class SamplingSettings:
 
 @dataclass
 class _Collected:
-    """What one replica has so far."""
+    """What one replica has so far, and how patient it still is."""
 
+    temperature: float
     kept: list[tuple[float, Example]] = field(default_factory=list)
     seen: set[bytes] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
+    drawn: int = 0  # at this temperature, as the next
+    kept_before: int = 0
+    given_up: bool = False
+
+    def over(self, wanted: int, settings: SamplingSettings) -> bool:
+        """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first."""
+        gained = len(self.kept) - self.kept_before
+        if len(self.kept) < wanted and self.drawn >= settings.patience * max(LEAST, gained):
+            fixed = settings.decoding.strategy in ("greedy", "beam")
+            self.given_up = fixed or self.temperature >= settings.warmest
+            self.temperature = min(settings.warmest, self.temperature + settings.warmer)
+            self.drawn, self.kept_before = 0, len(self.kept)
+        return self.given_up or len(self.kept) >= wanted
 
 
 class _Batch:
@@ -98,25 +115,25 @@ class Sampler:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
         settings = self.settings
         wanted = round(n * settings.surplus)
-        collected = [_Collected() for _ in seeds]
+        collected = [_Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
-        noise = Noise([seed + 2**32 for seed in seeds], self.device)
-        decoding, drawn = settings.decoding, 0
-        while any(len(c.kept) < wanted for c in collected):
-            if drawn >= settings.patience * wanted:
-                warmer = _warmer(decoding, settings)
-                if warmer is None:
-                    break
-                decoding, drawn = warmer, 0
+        batches = 0
+        while not all(so_far.over(wanted, settings) for so_far in collected):
+            decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
             chosen = np.stack([self.prototypes(settings.batch, rng) for rng in rngs])  # (R, B, n)
             sequences = self._sequences(chosen)
-            generated = generate(self.model, sequences, self.steps, decoding, noise)
-            drawn += settings.batch
+            generated = generate(self.model, sequences, self.steps, decoding, self._noise(seeds, batches))
+            batches += 1
             for replica, so_far in enumerate(collected):
-                if len(so_far.kept) < wanted:
+                if not so_far.given_up and len(so_far.kept) < wanted:
                     batch = _Batch(chosen[replica], generated, replica, width=sequences.shape[-1])
                     self._collect(so_far, batch, wanted=wanted, accept=accept)
-        return [self._result(n, so_far, decoding) for so_far in collected]
+        return [self._result(n, so_far) for so_far in collected]
+
+    def _noise(self, seeds: Sequence[int], batch: int) -> Noise:
+        """Starts anew with every batch: how many numbers the last one took depends on the longest of all replicas."""
+        states = [np.random.SeedSequence([4, seed, batch]) for seed in seeds]
+        return Noise([int(state.generate_state(1)[0]) for state in states], self.device)
 
     def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
         index = torch.from_numpy(chosen).to(self.device)
@@ -125,6 +142,7 @@ class Sampler:
         return sequences[..., :longest]
 
     def _collect(self, so_far: _Collected, batch: _Batch, *, wanted: int, accept: Validator | None) -> None:
+        so_far.drawn += len(batch.tokens)
         for number, row in enumerate(batch.tokens):
             ids, reason = self._judge(row, so_far.seen)
             if reason is None:
@@ -173,13 +191,13 @@ class Sampler:
         k, j = divmod(place - own, batch.width)
         return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
 
-    def _result(self, n: int, so_far: _Collected, decoding: Decoding) -> Samples:
+    def _result(self, n: int, so_far: _Collected) -> Samples:
         best = sorted(so_far.kept, key=lambda scored: -scored[0])[:n]
         shortfall = ""
         if len(best) < n:
             shortfall = (
-                f"Only {len(best)} new ones came after {self.settings.patience} draws for each one asked for, "
-                f"up to temperature {decoding.temperature:g}."
+                f"Only {len(so_far.kept)} new ones had come when it took more than {self.settings.patience} draws to "
+                f"find another, at temperature {so_far.temperature:g}."
             )
         return Samples(tuple(example for _, example in best), n, dict(so_far.rejected), shortfall)
 
@@ -191,9 +209,3 @@ def _key(ids: Sequence[int]) -> bytes:
 def _position(place: int, middle: int) -> int:
     """Turns a place in x ▷ y into a position among the tokens of x and y, from 1; ▷ itself counts as its left."""
     return place + 1 if place < middle else place
-
-
-def _warmer(decoding: Decoding, settings: SamplingSettings) -> Decoding | None:
-    if decoding.strategy in ("greedy", "beam") or decoding.temperature >= settings.warmest:
-        return None
-    return replace(decoding, temperature=min(settings.warmest, decoding.temperature + settings.warmer))

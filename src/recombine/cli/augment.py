@@ -27,7 +27,7 @@ from recombine.cli.options import (
 )
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
-from recombine.cli.training import Training, use_threads
+from recombine.cli.training import Training, forget, use_threads
 from recombine.cli.writing import check_free, numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -154,6 +154,7 @@ def augment_cli(
         report = _report(samples, plan, output=target, train=examples, test=held_out)
         say(f"{samples.account}{_coincidences(report)}")
         reports.append(report)
+    forget(plan.state)
     _conclude(reports, json=json)
     say_next("audit", reports[0]["output"], "--train", train)
 

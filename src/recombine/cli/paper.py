@@ -9,6 +9,7 @@ import typer
 
 from recombine.cli.options import Device, Json
 from recombine.cli.printing import print_json_list, print_table, say
+from recombine.cli.progress import progress
 
 Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table; all unless told.")]
 Splits = Annotated[str, typer.Option("--splits", metavar="A,B", help="Which splits of SCAN.")]
@@ -54,7 +55,15 @@ def run_split(
     plans = [paper.plan(row, split, device=device) for row in rows or paper.rows(split)]
     task = paper.task(split)
     for plan in plans:
-        outcome = run(plan, task, range(seeds), device=device, say=say, graphs=graphs)
+        outcome = run(
+            plan,
+            task,
+            range(seeds),
+            device=device,
+            say=say,
+            progress=lambda what: progress(what, judged="held out"),
+            graphs=graphs,
+        )
         settings = {
             "predictor": asdict(plan.predictor),
             "generator": asdict(plan.augmenter.recipe) if isinstance(plan.augmenter, Recombination) else None,

@@ -7,6 +7,7 @@ import typer
 from recombine.cli.explaining import explained
 from recombine.cli.options import Json, Seed
 from recombine.cli.printing import print_json, print_line, print_table, say, say_next
+from recombine.cli.progress import progress
 
 if TYPE_CHECKING:
     from recombine.experiment import Outcome
@@ -32,7 +33,7 @@ def quickstart_cli(*, seed: Seed = 0, threads: Threads = 2, json: Json = False) 
         f"SCAN jump without {' and '.join(sorted(LEFT_OUT))}: {len(part.train):,} training pairs, of which one holds "
         f'"jump", and {len(part.test):,} test pairs, which all do. Small networks, for a CPU.'
     )
-    outcomes = list(quickstart([seed], say=say))
+    outcomes = list(quickstart([seed], say=say, progress=lambda what: progress(what, judged="held out")))
     if json:
         print_json({"train": len(part.train), "test": len(part.test), "rows": [_row(outcome) for outcome in outcomes]})
         return

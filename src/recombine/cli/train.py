@@ -27,7 +27,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
-from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
+from recombine.cli.training import Training, enough_memory, forget, outcome, resumable, use_threads
 from recombine.cli.writing import numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -92,8 +92,10 @@ def train_cli(
         train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
     )
     use_threads(threads)
-    predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state_of_training(output))
+    state = state_of_training(output)
+    predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
     predictor.save(output, force=force)
+    forget(state)
     history = predictor.fitted_.history
     accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
     if json:

@@ -53,8 +53,14 @@ class Training:
         by_device = "paper" if resolve(self.device).type == "cuda" else "small"
         recipe = {"small": small, "paper": paper}[self.size or by_device]
         if self.epochs is not None:
-            recipe = replace(recipe, epochs=self.epochs, max_steps=None)
+            recipe = replace(recipe, epochs=self.epochs, min_steps=0, max_steps=None)
         return replace(recipe, max_time=self.max_time)
+
+
+def forget(state: Path | None) -> None:
+    """Removes the state of training, now that its result is safe."""
+    if state is not None:
+        state.unlink(missing_ok=True)
 
 
 class Interrupted(Exception):

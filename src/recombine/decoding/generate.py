@@ -22,11 +22,13 @@ class Decoding:
         strategy: ``greedy``; ``temperature``: every token is drawn; ``mixed``: tokens of x are drawn, those of y are
             the most probable (appendix B); ``beam``: the most probable of `width` hypotheses.
         temperature: Probabilities are raised to 1/T before drawing.
+        temperatures: One for each replica, instead of one for all.
         width: Hypotheses of a beam.
     """
 
     strategy: Strategy = "greedy"
     temperature: float = 1.0
+    temperatures: tuple[float, ...] | None = None
     width: int = 4
 
 
@@ -76,6 +78,7 @@ def generate(
     tokens, entries, own = [], [], []
     total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
     ended = torch.zeros_like(total, dtype=torch.bool)
+    temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
     for step in range(steps):
         log_entries, sources = run.step()
@@ -84,7 +87,7 @@ def generate(
         if decoding.strategy != "greedy":
             assert noise is not None
             gumbel = -torch.log(-torch.log(noise.uniform(*p.shape[1:]).clamp(1e-20, 1 - 1e-7)))
-            drawn = (p.log() / decoding.temperature + gumbel).argmax(-1)  # log 0 is never the largest
+            drawn = (p.log() / temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
         total += p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)

@@ -31,6 +31,7 @@ class Recipe:
         network: The network's shape; its vocabulary is the data's.
         batch: Sequences in a batch.
         epochs: Passes over the training rows.
+        min_steps: Go on for more epochs until there are so many steps: what small data need.
         max_steps: Stop after so many steps even if the epochs are not over, judging and reporting a few times on the
             way as if they were; None: no limit.
         lr: Adam's learning rate.
@@ -49,6 +50,7 @@ class Recipe:
     network: Architecture
     batch: int = 64
     epochs: int = 10
+    min_steps: int = 0
     max_steps: int | None = None
     lr: float = 1e-3
     clip: float | None = 1.0
@@ -64,7 +66,7 @@ class Recipe:
     def settings(self, rows: float) -> TrainingSettings:
         """Returns the settings for training on so many rows an epoch."""
         steps = max(1, int(rows / self.batch))
-        epochs = self.epochs
+        epochs = max(self.epochs, -(-self.min_steps // steps))
         if self.max_steps is not None and self.max_steps < steps * epochs:
             epochs = min(ROUNDS, self.max_steps)
             steps = self.max_steps // epochs
@@ -113,7 +115,8 @@ def fit(
         vocabulary: Number of token ids.
         judge: Makes the judgement after each epoch from the corpus and the held-out rows.
         report: Is told how it goes.
-        checkpoint: Where to save the state now and then, and to go on from.
+        checkpoint: Where to save the state now and then, and to go on from. The file stays, so that a caller who is
+            stopped before the result is safe need not train again.
         graphs: Use CUDA graphs on a GPU.
 
     Raises:
@@ -153,7 +156,7 @@ def fit(
             hint="Use fewer seeds at a time, a smaller batch, or a smaller hidden size.",
         ) from error
     if saving:
-        saving.discard()
+        saving.save(trainer, now=True)
     return Fitted(model, history)
 
 

@@ -51,6 +51,7 @@ SMALL_GENERATOR = replace(
         write_seen_only=True,
     ),
     lr=3e-3,
+    min_steps=1500,
     max_steps=2500,
     stand_ins=0.5,
 )
@@ -60,5 +61,6 @@ SMALL_PREDICTOR = replace(
     SCAN_PREDICTOR,
     network=replace(SCAN_PREDICTOR.network, hidden=128, embedding=32, dropout=0.2, feed_dropout=0.2),
     epochs=30,
+    min_steps=600,
 )
 """A predictor for a CPU."""

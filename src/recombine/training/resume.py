@@ -50,9 +50,9 @@ class Checkpoint:
             digest.update(f"{group.share} ".encode() + group.rows.tobytes())
         self.run = digest.hexdigest()
 
-    def save(self, trainer: Trainer) -> None:
-        """Saves, if the last save is some time ago."""
-        if time.monotonic() - self._saved < EVERY:
+    def save(self, trainer: Trainer, *, now: bool = False) -> None:
+        """Saves, if the last save is some time ago or it must be now."""
+        if not now and time.monotonic() - self._saved < EVERY:
             return
         tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
         tensors |= {f"adam.{name}": value for name, value in trainer.optimizer.state().items()}
@@ -84,7 +84,3 @@ class Checkpoint:
         ]
         trainer.best, trainer.waited = (tensors[f"judged.{name}"].to(device) for name in ("best", "waited"))
         trainer.history = History(**description["history"])
-
-    def discard(self) -> None:
-        """Removes the file: the run is over."""
-        self.path.unlink(missing_ok=True)
