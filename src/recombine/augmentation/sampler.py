@@ -118,7 +118,8 @@ class Sampler:
         collected = [_Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         batches = 0
-        while not all(so_far.over(wanted, settings) for so_far in collected):
+        # A sum asks every replica, as "any" would not: a replica that is asked may lose patience.
+        while sum(not so_far.over(wanted, settings) for so_far in collected):
             decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
             chosen = np.stack([self.prototypes(settings.batch, rng) for rng in rngs])  # (R, B, n)
             sequences = self._sequences(chosen)

@@ -1,0 +1,281 @@
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from networks import MORPHOLOGY, SCAN, network
+from toy import EXAMPLES, VOCABULARY
+
+from recombine.augmentation import sampler as module
+from recombine.augmentation.protocol import Samples
+from recombine.augmentation.sampler import Sampler, SamplingSettings
+from recombine.data.vocabulary import EOS, PAD, SEP
+from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.example import Example
+from recombine.models.architecture import Architecture
+
+torch.set_num_threads(1)
+
+A, B = SEP + 1, SEP + 2
+WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), batch=8, surplus=1.0)
+
+
+def any_two(count: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(len(EXAMPLES), size=(count, 2))
+
+
+def sampler(
+    settings: SamplingSettings = WARM, *, architecture: Architecture = SCAN, seeds: Sequence[int] = (1,)
+) -> Sampler:
+    return Sampler(network(architecture, seeds), EXAMPLES, VOCABULARY, any_two, settings)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST", 1)
+
+
+Script = Callable[..., list[Decoding]]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Makes a network say sequences (for each draw, or the last ones for ever), each with its log-probability."""
+
+    def say(*draws: list[tuple[list[int], float]]) -> list[Decoding]:
+        asked: list[Decoding] = []
+
+        def scripted(
+            model: object, prototypes: torch.Tensor, steps: int, decoding: Decoding, noise: object
+        ) -> Generated:
+            said = draws[min(len(asked), len(draws) - 1)]
+            asked.append(decoding)
+            rows = [said[number % len(said)] for number in range(prototypes.shape[1])]
+            tokens = torch.tensor([[(ids + [PAD] * steps)[:steps] for ids, _ in rows]])
+            return Generated(
+                tokens, torch.zeros_like(tokens), [0] * steps, torch.tensor([[score for _, score in rows]])
+            )
+
+        monkeypatch.setattr(module, "generate", scripted)
+        return asked
+
+    return say
+
+
+NEW = [A, B, SEP, A, A, EOS]
+"""ab ▷ aa, where all examples are turned around."""
+
+
+def only(said: list[int], *, novelty: str = "pair", **settings: object) -> tuple[list[Example], dict[str, int]]:
+    once = replace(WARM, novelty=novelty, batch=1, patience=1, warmest=1.0)
+    found = sampler(once).sample(1, [0], **settings)[0]
+    return list(found), dict(found.rejected)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ([A] * 20, "too long"),
+        ([A, SEP, B, A, B, A, B, A], "too long"),
+        ([EOS], "not one input and one output"),
+        ([A, EOS], "not one input and one output"),
+        ([SEP, EOS], "not one input and one output"),
+        ([A, SEP, EOS], "not one input and one output"),
+        ([SEP, A, EOS], "not one input and one output"),
+        ([A, SEP, B, SEP, A, EOS], "not one input and one output"),
+        ([A, B, SEP, B, A, EOS], "known"),
+        ([A, SEP, A, EOS], "known"),
+    ],
+)
+def test_candidates_are_turned_down_for_a_reason(script: Script, said: list[int], reason: str) -> None:
+    script([(said, -1.0)])
+    assert only(said) == ([], {reason: 1})
+
+
+@pytest.mark.parametrize(
+    ("said", "kept_if_new"),
+    [
+        ([A, SEP, B, EOS], ["pair"]),  # a known input with another known output
+        ([A, SEP, A, A, A, A, EOS], ["pair"]),  # a known input with a new output
+        ([A, A, A, A, SEP, B, EOS], ["pair", "input"]),  # a new input with a known output
+        ([A, A, B, B, SEP, A, B, A, B, EOS], ["pair", "input", "both"]),
+        ([A, B, SEP, B, A, EOS], []),
+    ],
+)
+def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides(
+    script: Script, said: list[int], kept_if_new: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script([(said, -1.0)])
+    monkeypatch.setattr(Sampler, "_sequences", lambda self, chosen: self.table[torch.from_numpy(chosen)])
+    for novelty in ("pair", "input", "both"):
+        once = sampler(replace(WARM, novelty=novelty, batch=1, patience=1))
+        once.steps = 10
+        found = once.sample(1, [0])[0]
+        assert len(found) == (novelty in kept_if_new)
+        assert dict(found.rejected) == ({} if novelty in kept_if_new else {"known": 1})
+
+
+def test_a_sample_is_the_tokens_that_were_said(script: Script) -> None:
+    script([(NEW, -2.5)])
+    [[sample], rejected] = only(NEW)
+    assert (sample, rejected) == (Example(("a", "b"), ("a", "a")), {})
+    assert sample.provenance.method == "recombination"
+    assert sample.provenance.log_probability == -2.5
+    assert sample.provenance.sources == ("written",) * 4
+    assert set(sample.provenance.prototypes) <= set(EXAMPLES)
+
+
+def test_what_was_drawn_before_counts_once_and_so_does_what_was_not_accepted(script: Script) -> None:
+    other = [A, SEP, B, EOS]
+    script([(NEW, -1.0), (other, -1.0)])
+    asked: list[Example] = []
+
+    def accept(candidate: Example) -> str | None:
+        asked.append(candidate)
+        return "short" if len(candidate.x) == 1 else None
+
+    found = sampler(replace(WARM, patience=4, batch=8)).sample(2, [0], accept)[0]
+    assert list(found) == [Example(("a", "b"), ("a", "a"))]
+    assert asked == [Example(("a", "b"), ("a", "a")), Example(("a",), ("b",))]
+    assert dict(found.rejected) == {"short": 1, "drawn before": 6}
+
+
+def ways(count: int) -> list[list[int]]:
+    """So many new pairs, all different."""
+    sides = [[A], [B], [A, A], [A, B], [B, A], [B, B]]
+    pairs = [[*x, SEP, *y, EOS] for x in sides for y in sides if y != x[::-1]]
+    return pairs[:count]
+
+
+def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> None:
+    scores = [-3.0, -1.0, -4.0, -1.5, -9.0, -2.0, -0.1]
+    script(list(zip(ways(7), scores, strict=True)))
+    found = sampler(replace(WARM, surplus=1.5)).sample(4, [0])[0]  # the seventh is not needed any more
+    assert [sample.provenance.log_probability for sample in found] == [-1.0, -1.5, -2.0, -3.0]
+    assert found.shortfall == ""
+
+
+RISING = SamplingSettings(decoding=Decoding("mixed", 0.3), batch=4, surplus=1.0, patience=4, warmer=0.3, warmest=1.0)
+
+
+def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(script: Script) -> None:
+    asked = script([(ways(1)[0], -1.0)])
+    found = sampler(RISING).sample(2, [0])[0]
+    assert [decoding.temperatures[0] for decoding in asked] == pytest.approx([0.3, 0.6, 0.9, 1.0])
+    assert {decoding.strategy for decoding in asked} == {"mixed"}
+    assert len(found) == 1
+    assert found.requested == 2
+    assert found.rejected == {"drawn before": 15}
+    assert found.shortfall.startswith("Only 1 new ones")
+    assert found.shortfall.endswith("4 draws to find another, at temperature 1.")
+
+
+def test_every_sample_kept_buys_patience(script: Script) -> None:
+    """Three samples in the first four draws: twelve draws before the temperature rises, and four after."""
+    asked = script([(said, -1.0) for said in [*ways(3), ways(1)[0]]])
+    sampler(RISING).sample(9, [0])
+    assert [decoding.temperatures[0] for decoding in asked[:5]] == pytest.approx([0.3, 0.3, 0.3, 0.6, 0.9])
+
+
+def test_patience_suffices_for_some_samples_at_least(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST", 5)
+    asked = script([(ways(1)[0], -1.0)])
+    sampler(RISING).sample(2, [0])
+    assert [round(decoding.temperatures[0], 9) for decoding in asked] == [0.3] * 5 + [0.6] * 5 + [0.9] * 5 + [1.0] * 5
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "beam"])
+def test_without_a_temperature_there_is_none_to_raise(script: Script, strategy: str) -> None:
+    asked = script([(ways(1)[0], -1.0)])
+    found = sampler(replace(WARM, decoding=Decoding(strategy, 0.1), patience=4)).sample(2, [0])[0]
+    assert len(asked) == 1
+    assert len(found) == 1
+
+
+def test_later_draws_go_on_where_the_first_ones_ended(script: Script) -> None:
+    asked = script([(said, -1.0) for said in ways(8)], [(said, -1.0) for said in ways(20)[8:16]])
+    found = sampler().sample(12, [0])[0]
+    assert len(asked) == 2
+    assert len(set(found)) == 12
+    assert found.rejected == {}
+
+
+def in_full(samples: Samples) -> list[object]:
+    return [(sample, sample.provenance.prototypes, sample.provenance.sources) for sample in samples]
+
+
+@pytest.mark.parametrize("architecture", [SCAN, MORPHOLOGY], ids=["scan", "morphology"])
+@pytest.mark.parametrize("start", [0.3, 1.0])
+def test_a_replicas_samples_do_not_depend_on_the_others(architecture: Architecture, start: float) -> None:
+    """Over many draws, of which some replicas need fewer, and whose sequences end sooner in some."""
+
+    settings = replace(WARM, decoding=Decoding("temperature", start), patience=8, warmer=0.3)
+
+    def drawn(networks: Sequence[int], seeds: Sequence[int]) -> list[Samples]:
+        population = sampler(settings, architecture=architecture, seeds=networks)
+        population.steps = 40
+        return population.sample(25, seeds)
+
+    together = drawn((1, 2, 3), (4, 5, 6))
+    assert len({tuple(samples) for samples in together}) == 3
+    for replica, samples in enumerate(together):
+        [alone] = drawn([1 + replica], [4 + replica])
+        assert in_full(samples) == in_full(alone)
+        assert (samples.rejected, samples.shortfall) == (alone.rejected, alone.shortfall)
+
+
+def test_the_same_seeds_give_the_same_samples() -> None:
+    one = sampler(seeds=(1, 2))
+    first = one.sample(12, [7, 7])
+    one.sample(3, [1, 2])
+    for samples, again in zip(first, one.sample(12, [7, 7]), strict=True):
+        assert in_full(samples) == in_full(again)
+    assert in_full(one.sample(12, [8, 8])[0]) != in_full(first[0])
+
+
+@pytest.mark.parametrize("spares", [0, 16])
+@pytest.mark.parametrize("architecture", [SCAN, MORPHOLOGY], ids=["scan", "morphology"])
+def test_sources_name_tokens_that_equal_the_samples(architecture: Architecture, spares: int) -> None:
+    """Also where the network knows more ids than the data have tokens."""
+    model = network(replace(architecture, vocabulary=7 + spares), seeds=(1, 2))
+    model.unwritable[..., 7:] = True
+    found = Sampler(model, EXAMPLES, VOCABULARY, any_two, replace(WARM, batch=64)).sample(60, [1, 2])
+    kinds: set[str] = set()
+    for sample in (sample for samples in found for sample in samples):
+        tokens = (*sample.x, *sample.y)
+        provenance = sample.provenance
+        assert len(provenance.sources) == len(tokens)
+        for place, (token, source) in enumerate(zip(tokens, provenance.sources, strict=True), start=1):
+            kind, _, position = source.partition(":")
+            kinds.add(kind)
+            if kind == "own":
+                assert int(position) < place
+                assert tokens[int(position) - 1] == token
+            elif kind != "written":
+                prototype = provenance.prototypes[int(kind) - 1]
+                assert (*prototype.x, *prototype.y)[int(position) - 1] == token
+    assert kinds == {"written", "1", "2"} | ({"own"} if architecture.own_attention else set())
+
+
+def test_log_probabilities_are_the_networks_own() -> None:
+    one = sampler(architecture=replace(SCAN, state_dropout=0.0))
+    for sample in one.sample(10, [3])[0]:
+        prototypes = [VOCABULARY.encode(prototype.d) for prototype in sample.provenance.prototypes]
+        width = max(map(len, prototypes))
+        table = torch.tensor([[[ids + [PAD] * (width - len(ids)) for ids in prototypes]]])
+        log_p, _ = one.model(table, torch.tensor([[VOCABULARY.encode(sample.d)]]))
+        assert sample.provenance.log_probability == pytest.approx(log_p.sum().item(), abs=1e-4)
+
+
+def test_sequences_are_as_long_as_the_longest_training_example() -> None:
+    steps: list[int] = []
+
+    def spying(model: object, prototypes: torch.Tensor, most: int, *rest: object) -> Generated:
+        steps.append(most)
+        return generate(model, prototypes, most, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "generate", spying)
+        sampler().sample(3, [0])
+    assert set(steps) == {max(len(example.d) for example in EXAMPLES) + 1}
