@@ -82,7 +82,16 @@ def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, whole: tuple[Fit
     resumed, steps = fitted(path)
     assert_same(resumed, whole[0])
     assert steps == whole[1][after:]
-    assert list(tmp_path.iterdir()) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["state"]
+
+
+@pytest.mark.parametrize("recipe", [RECIPE, replace(RECIPE, max_time=0.0)], ids=["at the end", "when time is over"])
+def test_a_run_that_is_over_is_not_trained_again(tmp_path: Path, recipe: Recipe) -> None:
+    """Who is stopped between the end of training and the use of its result loses nothing."""
+    first, _ = fitted(tmp_path / "state", recipe)
+    again, steps = fitted(tmp_path / "state", recipe)
+    assert steps == []
+    assert_same(again, first)
 
 
 def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
@@ -143,7 +152,7 @@ def test_states_are_saved_now_and_then(tmp_path: Path, monkeypatch: pytest.Monke
     chosen = {"vocabulary": len(VOCABULARY), "judge": likelihood, "report": report, "checkpoint": path}
     fit(replace(RECIPE, epochs=8), schedule((1, 2)).corpus, groups, (1, 2), **chosen)
     assert saved == [0, 0, 0, 4, 4, 4, 7, 7]
-    assert not path.exists()
+    assert len(read_tensors(path)[1]["history"]["loss"]) == 8
 
 
 def test_the_state_of_another_kind_of_device_is_not_gone_on_from(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class Trainer:
         """Trains to the end, going on from wherever it stands."""
         done = len(self.history.loss)
         batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
-        for epoch in range(done, self.settings.epochs):
+        for epoch in range(done, done if self.history.stopped_early else self.settings.epochs):
             began = time.perf_counter()
             with _fast_products():
                 self._epoch(batches, began)
