@@ -86,17 +86,21 @@ def test_stand_ins_need_a_second_prototype_to_show_them() -> None:
     assert fitted([1], replace(recipe, stand_ins=0.5), corpus=corpus).history.loss
 
 
-@given(st.integers(1, 5000), st.integers(1, 70), st.integers(1, 30), st.none() | st.integers(1, 3000))
-def test_steps_are_those_of_the_epochs_or_of_the_limit(rows: int, batch: int, epochs: int, limit: int | None) -> None:
-    recipe = replace(RECIPE, batch=batch, epochs=epochs, max_steps=limit)
-    settings = recipe.settings(rows)
+@given(
+    st.integers(1, 5000), st.integers(1, 70), st.integers(1, 30), st.integers(0, 400), st.none() | st.integers(1, 3000)
+)
+def test_steps_are_those_of_the_epochs_or_of_the_limits(
+    rows: int, batch: int, epochs: int, least: int, most: int | None
+) -> None:
+    settings = replace(RECIPE, batch=batch, epochs=epochs, min_steps=least, max_steps=most).settings(rows)
     each = max(1, rows // batch)
     total = settings.epochs * settings.steps_per_epoch
-    if limit is None or limit >= each * epochs:
-        assert (settings.epochs, settings.steps_per_epoch) == (epochs, each)
+    if most is None or most >= max(each * epochs, each * -(-least // each)):
+        assert settings.steps_per_epoch == each
+        assert total == each * epochs or each * epochs < least <= total < least + each
     else:
         assert settings.epochs <= ROUNDS
-        assert limit - ROUNDS < total <= limit
+        assert most - ROUNDS < total <= most
 
 
 def test_an_epoch_of_a_mixture_shows_the_originals_once() -> None:
