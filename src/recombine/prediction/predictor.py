@@ -115,18 +115,20 @@ class Predictor:
             # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
             generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
             for replica, result in enumerate(results):
-                rows = zip(
-                    chosen, generated.tokens[replica].tolist(), generated.log_probability[replica].tolist(), strict=True
-                )
-                for i, ids, score in rows:
-                    result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_]), score)
+                parts = (generated.tokens, generated.entries, generated.log_probability)
+                for i, ids, ways, score in zip(chosen, *(part[replica].tolist() for part in parts), strict=True):
+                    copied = self._copied(inputs[i], ids, ways, generated.own)
+                    result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_], copied), score)
         return [[prediction for prediction in result if prediction is not None] for result in results]
 
     def _copied(self, x: Tokens, ids: list[int], ways: list[int], own: list[int]) -> dict[int, str]:
         """Returns the input tokens that were copied without being in the vocabulary, by their place in the output."""
-        assert self.vocabulary_ is not None
         first = self.fitted_.model.architecture.vocabulary
-        return {t: x[ways[t] - first - own[t]] for t, token in enumerate(ids) if token == UNK}
+        copied: dict[int, str] = {}
+        for t in (t for t, id_ in enumerate(ids) if id_ == UNK):
+            place = ways[t] - first
+            copied[t] = copied[place] if place < own[t] else x[place - own[t]]
+        return copied
 
     def score(self, test: Sequence[Example]) -> list[float]:
         """Returns each network's share of test examples whose output it predicts exactly."""

@@ -1,0 +1,159 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from networks import MORPHOLOGY, SCAN, VARIANTS, network
+from tiny_networks import GENERATOR, PREDICTOR
+from toy import EXAMPLES, VOCABULARY
+
+from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.sampler import SamplingSettings
+from recombine.decoding.generate import Decoding
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+from recombine.models.architecture import Architecture
+from recombine.neighborhoods import LongShort
+from recombine.prediction.direct import DirectInference
+from recombine.prediction.predictor import Predictor
+from recombine.training.fit import Fitted, Recipe
+from recombine.training.loop import History
+from recombine.training.stand_ins import SPARES
+
+VERBS = ("walk", "run", "look")
+TRAIN = [
+    *(Example((verb,), (verb.upper(),)) for verb in (*VERBS, "jump")),
+    *(Example((verb, "twice"), (verb.upper(),) * 2) for verb in VERBS),
+    *(Example((one, "and", two), (one.upper(), two.upper())) for one in VERBS for two in VERBS),
+]
+COPIERS = {
+    "joint": replace(SCAN, prototypes=1, state_dropout=0.0),
+    "own": VARIANTS["morphology-1"],
+}
+
+
+def untrained(architecture: Architecture, seed: int, *, spares: int = 0) -> Predictor:
+    """A network that copies what it likes, surer of itself than before training."""
+    architecture = replace(architecture, vocabulary=len(VOCABULARY) + spares)
+    predictor = Predictor(Recipe(network=architecture), seeds=(seed,), device="cpu")
+    predictor.vocabulary_, predictor.longest_ = VOCABULARY, 8
+    model = network(architecture, (seed,))
+    model.unwritable[..., len(VOCABULARY) :] = True
+    predictor.fitted_ = Fitted(model, History())
+    return predictor
+
+
+@pytest.mark.parametrize("decoding", [Decoding("greedy"), Decoding("beam", width=3)], ids=["greedy", "beam"])
+@pytest.mark.parametrize("spares", [0, SPARES])
+@pytest.mark.parametrize("name", COPIERS)
+def test_what_was_never_seen_can_be_copied(name: str, spares: int, decoding: Decoding) -> None:
+    """Each unknown token by its own name; also where a network knows more ids than the data have tokens."""
+    inputs = [("uno", "due", "uno", "tre"), ("a", "quattro"), ("b", "a", "b")]
+    copied: set[str] = set()
+    for seed in range(12):
+        [predictions] = untrained(COPIERS[name], seed, spares=spares).predict(inputs, decoding)
+        for x, prediction in zip(inputs, predictions, strict=True):
+            assert set(prediction.y) <= {*x, *VOCABULARY.tokens, "\t"}
+            copied |= set(prediction.y)
+    assert copied & {"uno", "due", "tre", "quattro"}
+
+
+@pytest.mark.parametrize("batch", [512, 2])
+def test_predictions_are_in_the_order_of_the_inputs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = [example.x for example in EXAMPLES[::-1]] + [("a",) * 5, ("b",)]
+    predictor = untrained(VARIANTS["predictor"], 3)
+    expected = [predictor.predict([x])[0][0].y for x in inputs]
+    monkeypatch.setattr("recombine.prediction.predictor.BATCH", batch)
+    assert [prediction.y for prediction in predictor.predict(inputs)[0]] == expected
+    assert predictor.predict([]) == [[]]
+
+
+def test_a_score_is_the_share_predicted_exactly() -> None:
+    predictor = untrained(VARIANTS["predictor"], 3)
+    said = [prediction.y for prediction in predictor.predict([example.x for example in EXAMPLES])[0]]
+    test = [
+        Example(e.x, y if number % 3 else (*y, "a")) for number, (e, y) in enumerate(zip(EXAMPLES, said, strict=True))
+    ]
+    assert predictor.score(test) == [pytest.approx(9 / 14)]
+
+
+def test_a_predictor_has_to_be_fitted_and_p_aug_is_a_share() -> None:
+    predictor = Predictor(PREDICTOR, device="cpu")
+    for use in (lambda: predictor.predict([("a",)]), lambda: predictor.save("nowhere")):
+        with pytest.raises(RecombineError, match="not been fitted"):
+            use()
+    for p_aug in (-0.1, 1.0):
+        with pytest.raises(RecombineError, match=r"p_aug is .* less than 1"):
+            predictor.fit(EXAMPLES, EXAMPLES, p_aug=p_aug)
+    with pytest.raises(RecombineError, match="at least 1 example"):
+        predictor.fit([])
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["seen only", "all"])
+def augmenter(request: pytest.FixtureRequest) -> Recombination:
+    """A network trained with stand-ins, which may write only tokens of training targets, or all tokens."""
+    network = replace(GENERATOR.network, write_seen_only=request.param)
+    sampling = SamplingSettings(decoding=Decoding("temperature", 1.0), batch=64, patience=20)
+    recipe = replace(GENERATOR, network=network, epochs=8, min_steps=0, max_steps=None, stand_ins=0.5)
+    return Recombination(LongShort(), recipe, sampling=sampling, seeds=(1, 2), device="cpu").fit(TRAIN)
+
+
+def tokens(example: Example) -> Tokens:
+    return (*example.x, *example.y)
+
+
+def test_stand_ins_never_come_out_of_sampling(augmenter: Recombination) -> None:
+    assert augmenter.fitted_.model.architecture.vocabulary == len(augmenter.vocabulary_) + SPARES
+    known = set(augmenter.vocabulary_.tokens)
+    for samples in augmenter.sample_each(30, seed=5):
+        assert len(samples) > 10
+        for sample in samples:
+            assert set(tokens(sample)) <= known
+            assert len(sample.provenance.sources) == len(tokens(sample))
+            for token, source in zip(tokens(sample), sample.provenance.sources, strict=True):
+                if source != "written":
+                    k, j = map(int, source.split(":"))
+                    assert tokens(sample.provenance.prototypes[k - 1])[j - 1] == token
+
+
+def test_nor_out_of_direct_inference(augmenter: Recombination) -> None:
+    known = set(augmenter.vocabulary_.tokens)
+    inputs = [("jump", "twice"), ("hop", "and", "run"), ("look",)]
+    for replica in DirectInference(augmenter).rank(inputs):
+        for x, candidates in zip(inputs, replica, strict=True):
+            assert all(set(candidate.y) <= known | set(x) for candidate in candidates)
+
+
+def test_unknown_tokens_are_copied_directly_where_there_are_spares() -> None:
+    """Places to copy from are counted from the network's ids, not from the tokens of the data."""
+    x = ("uno", "due", "uno", "tre")
+    copied: set[str] = set()
+    for seed in range(8):
+        architecture = replace(MORPHOLOGY, vocabulary=len(VOCABULARY) + SPARES)
+        direct = Recombination(LongShort(), Recipe(network=architecture), seeds=(seed,), device="cpu")
+        direct.examples_, direct.vocabulary_ = tuple(EXAMPLES), VOCABULARY
+        model = network(architecture, (seed,))
+        model.unwritable[..., len(VOCABULARY) :] = True
+        direct.fitted_ = Fitted(model, History())
+        for candidates in DirectInference(direct).rank([x])[0]:
+            copied |= {token for candidate in candidates for token in candidate.y}
+    assert len(copied & set(x)) > 1
+    assert copied <= {*x, *VOCABULARY.tokens}
+
+
+def test_a_loaded_augmenter_gives_the_same_samples(augmenter: Recombination, tmp_path: Path) -> None:
+    augmenter.save(tmp_path / "model")
+    loaded = Recombination.load(tmp_path / "model", device="cpu")
+    assert repr(loaded) == repr(augmenter)
+    assert torch.equal(loaded.fitted_.model.unwritable, augmenter.fitted_.model.unwritable)
+    assert [str(s) for s in loaded.sample(10)] == [str(s) for s in augmenter.sample(10)]
+
+
+def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
+    recipe = replace(PREDICTOR, epochs=2, min_steps=0)
+    predictor = Predictor(recipe, seeds=(4, 5), device="cpu").fit(TRAIN, TRAIN[:2], p_aug=0.3)
+    predictor.save(tmp_path / "model")
+    loaded = Predictor.load(tmp_path / "model", device="cpu")
+    inputs = [example.x for example in TRAIN]
+    assert loaded.predict(inputs) == predictor.predict(inputs)
+    assert (loaded.recipe, loaded.seeds, loaded.longest_) == (recipe, (4, 5), predictor.longest_)
