@@ -119,8 +119,8 @@ presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny
 resume.EVERY = 0.0
 saves, save = [], resume.Checkpoint.save
 
-def save_and_die(self, trainer):
-    save(self, trainer)
+def save_and_die(self, trainer, *, now=False):
+    save(self, trainer, now=now)
     saves.append(1)
     if len(saves) == {saves}:
         os.kill(os.getpid(), {signal})
@@ -154,10 +154,11 @@ def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
-def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("saves", [2, 5], ids=["in training", "before samples are drawn"])
+def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path, saves: int) -> None:
     arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "-o"]
     assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
-    assert stopped([*arguments, tmp_path / "new.jsonl"], after=2).returncode == -9
+    assert stopped([*arguments, tmp_path / "new.jsonl"], after=saves).returncode == -9
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl.training", "train.tsv", "whole.jsonl"]
     assert stopped([*arguments, tmp_path / "new.jsonl"], after=0).returncode == 0
     assert (tmp_path / "new.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()

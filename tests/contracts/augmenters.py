@@ -64,7 +64,7 @@ CASES = {
         {
             "rule": LongShort(first=2, second=1),
             "recipe": Recipe(network=TINY, batch=8, epochs=100, max_steps=100, lr=0.02, held_out=0.0),
-            "sampling": SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128),
+            "sampling": SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128, patience=1000),
             "seeds": (1,),
             "device": "cpu",
         },
