@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -126,7 +127,7 @@ def provenance(command: Sequence[str], device: str) -> dict[str, str]:
 
     found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     return {
-        "command": " ".join(command),
+        "command": shlex.join(command),
         "commit": os.environ.get("RECOMBINE_COMMIT") or found.stdout.strip() or "unknown",
         "device": torch.cuda.get_device_name()
         if device.startswith("cuda")
