@@ -76,7 +76,10 @@ class Recombination:
             checkpoint: A file to save the state to now and then, and to go on from.
         """
         distinct = distinct_examples(examples, least=2, who="recombination")
-        neighborhoods = self.rule.build(distinct, seed=self.seeds[0]).require_rows()
+        if self.prototypes:
+            neighborhoods = self.rule.build(distinct, seed=self.seeds[0]).require_rows()
+        else:
+            neighborhoods = Neighborhoods(_alone(len(distinct)), self.rule.name)
         return self.fit_on(distinct, neighborhoods, report=report, checkpoint=checkpoint)
 
     def fit_on(
@@ -96,6 +99,8 @@ class Recombination:
                 hint="Ask for fewer prototypes or choose another neighborhood.",
             )
         self.neighborhoods_ = neighborhoods.with_prototypes(self.prototypes)
+        if not self.prototypes:  # nothing is rebuilt from anything: examples without neighbors count, too
+            self.neighborhoods_ = replace(self.neighborhoods_, rows=_alone(len(examples)))
         self.examples_ = tuple(examples)
         self.vocabulary_ = Vocabulary.of(examples)
         device = resolve(self.device)
@@ -177,3 +182,8 @@ class Recombination:
 
 def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     return likelihood(corpus, rows[:, :: max(1, rows.shape[1] // JUDGED_ON)])
+
+
+def _alone(count: int) -> np.ndarray:
+    """Returns the rows in which each example is a target without prototypes."""
+    return np.arange(count, dtype=np.int32)[:, None]
