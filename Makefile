@@ -24,8 +24,9 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# One thread a process: two processes with two threads each wait for one another on two cores.
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

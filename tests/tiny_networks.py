@@ -18,6 +18,7 @@ GENERATOR = replace(
     batch=8,
     lr=0.02,
     epochs=6,
+    min_steps=0,
     max_steps=None,
 )
 PREDICTOR = replace(
@@ -26,5 +27,6 @@ PREDICTOR = replace(
     batch=8,
     lr=0.02,
     epochs=30,
+    min_steps=0,
     held_out=0.0,
 )

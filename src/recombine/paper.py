@@ -48,6 +48,9 @@ STAND_IN_STEPS = 5_000
 
 def rows(split: str) -> list[str]:
     """Returns the rows of Table 1 that can be run on a split."""
+    splits = {column for _, column in PUBLISHED}
+    if split not in splits:
+        raise unknown("split", split, splits)
     return [row for row, column in PUBLISHED if column == split]
 
 
@@ -63,8 +66,6 @@ def plan(row: str, split: str, *, device: str = "auto") -> Plan:
     Where the paper leaves room: [d\d1] counts distinct tokens; a sample is new if its input and its output are;
     sequences of any length are trained on.
     """
-    if split not in P_AUG:
-        raise unknown("split", split, P_AUG)
     if row not in rows(split):
         raise unknown("row", row, rows(split))
     basic = Plan(name=row, predictor=SCAN_PREDICTOR, p_aug=P_AUG[split])

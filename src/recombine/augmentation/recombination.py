@@ -131,7 +131,8 @@ class Recombination:
         if self.examples_ is None:
             raise unfitted("Recombination")
         sampler = Sampler(self.fitted_.model, self.examples_, self.vocabulary_, self._prototypes(), self.sampling)
-        return sampler.sample(n, [seed * len(self.seeds) + replica for replica in range(len(self.seeds))], accept)
+        # A network's samples depend on its own seed and on this one, not on who else is in the population.
+        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept)
 
     def _prototypes(self) -> Callable[[int, np.random.Generator], np.ndarray]:
         assert self.examples_ is not None

@@ -17,7 +17,7 @@ SHOWN = 5
 Threads = Annotated[int, typer.Option("--threads", metavar="N", min=1, help="Processor cores to compute with.")]
 
 
-def quickstart_cli(*, seed: Seed = 0, threads: Threads = 2, json: Json = False) -> None:
+def quickstart_cli(*, seed: Seed = 0, threads: Threads = 1, json: Json = False) -> None:
     """Trains on a part of SCAN jump, where "jump" is seen once, and tests on commands that use it.
 
     Example:

@@ -68,8 +68,8 @@ class Recipe:
         steps = max(1, int(rows / self.batch))
         epochs = max(self.epochs, -(-self.min_steps // steps))
         if self.max_steps is not None and self.max_steps < steps * epochs:
-            epochs = min(ROUNDS, self.max_steps)
-            steps = self.max_steps // epochs
+            epochs = max(1, min(ROUNDS, self.max_steps))
+            steps = max(1, self.max_steps // epochs)
         return TrainingSettings(
             epochs=epochs,
             steps_per_epoch=steps,

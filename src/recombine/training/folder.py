@@ -48,9 +48,12 @@ def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool =
             json.dump(manifest, file, indent=2, ensure_ascii=False)
             file.flush()
             os.fsync(file.fileno())
+        # The old model makes way only once the new one is whole, and goes only once that is in its place.
+        old = temporary.with_suffix(".old")
         if path.exists():
-            shutil.rmtree(path)
+            path.rename(old)
         temporary.rename(path)
+        shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
         raise RecombineError(f"the model cannot be written: {error.strerror or error}.", place=str(path)) from error
     finally:
