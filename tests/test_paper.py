@@ -55,7 +55,8 @@ def test_unknown_rows_and_splits() -> None:
         paper.plan("recomb2", "jump")
     with pytest.raises(RecombineError, match="unknown split"):
         paper.task("jmp")
-    assert paper.rows("jmp") == []
+    with pytest.raises(RecombineError, match="unknown split 'length'"):
+        paper.rows("length")
 
 
 def test_the_task_is_scan_without_repetitions() -> None:
