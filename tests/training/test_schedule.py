@@ -100,3 +100,16 @@ def test_the_same_seeds_give_the_same_batches() -> None:
     for one, other in zip(first, second, strict=True):
         assert np.array_equal(one.rows, other.rows)
         assert one[1:] == other[1:]
+
+
+def test_rows_with_weights_are_drawn_in_proportion_to_them() -> None:
+    group = Group(np.array([7, 8, 9]), weights=np.array([1.0, 0.0, 3.0]))
+    drawn, _ = group.drawn(4000, np.empty(0, dtype=np.int64), np.random.default_rng(0))
+    assert set(drawn) == {7, 9}
+    assert abs((drawn == 9).mean() - 0.75) < 4 * (0.75 * 0.25 / 4000) ** 0.5
+
+
+def test_weights_alone_make_an_original_count_as_a_weight_of_one() -> None:
+    originals, augmented = mixture(6, 2, None, [1.5, 0.5])
+    assert (originals.share, augmented.share) == (0.75, 0.25)
+    assert [group.share for group in mixture(6, 2, 0.1, [1.5, 0.5])] == [0.9, 0.1]

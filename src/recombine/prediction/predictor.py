@@ -55,6 +55,7 @@ class Predictor:
         augmented: Sequence[Example] = (),
         *,
         p_aug: float | None = None,
+        weights: Sequence[float] | None = None,
         report: Report | None = None,
         checkpoint: Path | None = None,
     ) -> Self:
@@ -64,10 +65,18 @@ class Predictor:
             examples: The original training examples; repetitions count once.
             augmented: New examples.
             p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
+            weights: How much each new example counts, zero or more; None: all alike.
             report: Is told, after every epoch, how training goes.
             checkpoint: A file to save the state to now and then, and to go on from.
         """
-        return self.fit_each(examples, [augmented] * len(self.seeds), p_aug=p_aug, report=report, checkpoint=checkpoint)
+        return self.fit_each(
+            examples,
+            [augmented] * len(self.seeds),
+            p_aug=p_aug,
+            weights=None if weights is None else [weights] * len(self.seeds),
+            report=report,
+            checkpoint=checkpoint,
+        )
 
     def fit_each(
         self,
@@ -75,13 +84,17 @@ class Predictor:
         augmented: Sequence[Sequence[Example]],
         *,
         p_aug: float | None = None,
+        weights: Sequence[Sequence[float]] | None = None,
         report: Report | None = None,
         checkpoint: Path | None = None,
         graphs: bool = True,
     ) -> Self:
-        """Trains each network on the examples and its own new ones."""
+        """Trains each network on the examples and its own new ones, with weights of their own."""
         if p_aug is not None and not 0 <= p_aug < 1:
             raise RecombineError(f"p_aug is {p_aug}, expected at least 0 and less than 1.")
+        each_weights = [None] * len(augmented) if weights is None else weights
+        for new, given in zip(augmented, each_weights, strict=True):
+            _check_weights(new, given)
         distinct = distinct_examples(examples, least=1, who="a predictor")
         self.vocabulary_ = Vocabulary.of([*distinct, *(example for extra in augmented for example in extra)])
         corpus = Corpus.for_prediction(
@@ -91,7 +104,7 @@ class Predictor:
         self.fitted_: Fitted = fit(
             self.recipe,
             corpus,
-            [mixture(len(distinct), len(extra), p_aug) for extra in augmented],
+            [mixture(len(distinct), len(new), p_aug, w) for new, w in zip(augmented, each_weights, strict=True)],
             self.seeds,
             vocabulary=len(self.vocabulary_),
             judge=exact_match,
@@ -155,3 +168,13 @@ class Predictor:
         predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
         predictor.longest_ = int(settings["longest"])
         return predictor
+
+
+def _check_weights(augmented: Sequence[Example], weights: Sequence[float] | None) -> None:
+    """Raises the error for weights that do not fit the new examples."""
+    if weights is None:
+        return
+    if len(weights) != len(augmented):
+        raise RecombineError(f"{len(weights)} weights for {len(augmented)} new examples; expected one for each.")
+    if any(not 0 <= weight < float("inf") for weight in weights) or not sum(weights):
+        raise RecombineError("the weights are not all zero or more, with at least one above.")

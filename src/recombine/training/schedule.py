@@ -24,25 +24,39 @@ class Group:
     Attributes:
         rows: Indices of rows; they are gone through in shuffled order, again and again.
         share: The probability that a draw comes from this group.
+        weights: How likely each row is to be drawn, with replacement, instead of going through all in turn.
     """
 
     rows: np.ndarray
     share: float = 1.0
+    weights: np.ndarray | None = None
+
+    def drawn(self, count: int, deck: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draws rows: (the rows, what is left of the shuffled deck)."""
+        if self.weights is not None:
+            return rng.choice(self.rows, size=count, p=self.weights / self.weights.sum()), deck
+        while len(deck) < count:
+            deck = np.concatenate([deck, rng.permutation(self.rows)])
+        return deck[:count], deck[count:]
 
 
-def mixture(originals: int, augmented: int, p_aug: float | None) -> list[Group]:
+def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequence[float] | None = None) -> list[Group]:
     """Mixes rows 0 … originals-1 with the augmented ones after them (appendix D).
 
     Args:
         originals: Number of original rows.
         augmented: Number of augmented rows.
         p_aug: The probability that a training example is an augmented one; None: all rows alike (concatenation).
+        weights: u(d) of equation 1: how much each augmented row counts among them; None: all alike. With weights and
+            no p_aug, an original counts as much as a weight of one.
     """
-    if p_aug is None or not augmented:
+    if not augmented or (p_aug is None and weights is None):
         return [Group(np.arange(originals + augmented))]
+    each = None if weights is None else np.asarray(weights, dtype=float)
+    share = p_aug if p_aug is not None else float(each.sum() / (originals + each.sum())) if each is not None else 0.0
     return [
-        Group(np.arange(originals), 1 - p_aug),
-        Group(np.arange(originals, originals + augmented), p_aug),
+        Group(np.arange(originals), 1 - share),
+        Group(np.arange(originals, originals + augmented), share, each),
     ]
 
 
@@ -88,9 +102,7 @@ class Schedule:
             pool = np.empty(len(which), dtype=np.int64)
             for number, group in enumerate(groups):
                 here = which == number
-                while len(decks[number]) < here.sum():
-                    decks[number] = np.concatenate([decks[number], rng.permutation(group.rows)])
-                pool[here], decks[number] = np.split(decks[number], [int(here.sum())])
+                pool[here], decks[number] = group.drawn(int(here.sum()), decks[number], rng)
             yield pool
 
     def _lengths(self, replica: int) -> tuple[np.ndarray, np.ndarray]:
