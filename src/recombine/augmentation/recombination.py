@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -141,19 +141,24 @@ class Recombination:
         omega: Omega = compatible(self.neighborhoods_, self.examples_, deviations=self.deviations)
         return lambda count, rng: omega.draw(count, rng).astype(np.int64)
 
+    def settings(self) -> dict[str, Any]:
+        """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""
+        rule_settings = {name: value for name, value in self.neighborhoods_.settings.items() if name != "seed"}
+        return {
+            "recipe": asdict(self.recipe),
+            "rule": self.neighborhoods_.rule,
+            "rule_settings": rule_settings,
+            "sampling": asdict(self.sampling),
+            "prototypes": self.prototypes,
+            "deviations": self.deviations,
+        }
+
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes the networks and the examples that they draw prototypes from to a folder."""
         if self.examples_ is None:
             raise unfitted("Recombination")
         stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
-        settings = {
-            **stored.settings(),
-            "rule": self.neighborhoods_.rule,
-            "rule_settings": {k: v for k, v in self.neighborhoods_.settings.items() if k != "seed"},
-            "sampling": asdict(self.sampling),
-            "prototypes": self.prototypes,
-            "deviations": self.deviations,
-        }
+        settings = {**stored.settings(), **self.settings()}
         with writing(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
             write(self.examples_, folder / EXAMPLES)

@@ -32,7 +32,8 @@ class SamplingSettings:
 
     Attributes:
         decoding: How tokens are chosen.
-        novelty: What must be new: the pair; the input; or both the input and the output, as in the authors' code.
+        novelty: What must be new: the pair; the input, since another output for a known input could only contradict
+            it; or both the input and the output, as in the authors' code.
         surplus: Collect so many times n samples and keep the n most probable ones.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
@@ -41,7 +42,7 @@ class SamplingSettings:
     """
 
     decoding: Decoding = field(default_factory=Decoding)
-    novelty: Novelty = "pair"
+    novelty: Novelty = "input"
     surplus: float = 1.25
     patience: int = 100
     warmer: float = 0.2

@@ -152,9 +152,10 @@ def _alternative(learned: Learned) -> str:
 
 
 def _rule(name: str) -> "Rule":
-    from recombine.neighborhoods import NEIGHBORHOODS
+    from recombine.neighborhoods import NEIGHBORHOODS, LongShort
 
-    return NEIGHBORHOODS[name]()
+    # With each left-over token counted once, second prototypes are short, and rare words often among them.
+    return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
 
 
 def _prepared(

@@ -64,13 +64,8 @@ def run_split(
             progress=lambda what: progress(what, judged="held out"),
             graphs=graphs,
         )
-        settings = {
-            "predictor": asdict(plan.predictor),
-            "generator": asdict(plan.augmenter.recipe) if isinstance(plan.augmenter, Recombination) else None,
-            "n": plan.n,
-            "p_aug": plan.p_aug,
-            "graphs": graphs,
-        }
+        learned = plan.augmenter.settings() if isinstance(plan.augmenter, Recombination) else None
+        settings = {"predictor": asdict(plan.predictor), "augmenter": learned, "n": plan.n, "p_aug": plan.p_aug}
         found = paper.record(outcome, split, command=["recombine", *sys.argv[1:]], device=where, settings=settings)
         say(f"Written: {paper.write_record(found, output)}")
 

@@ -1,4 +1,4 @@
-"""Everything that the paper's networks differ in, and the four of its experiments (appendices A, D and F)."""
+"""Everything that the paper's networks differ in (appendices A, D and F)."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -39,6 +39,7 @@ class Latent(nn.Module):
         """Draws z (R, B, size) from the proposal, given [final state of d, final state of the prototypes]."""
         mu: Tensor = torch.tanh(self.mean(summary))
         norm: Tensor = mu.norm(dim=-1, keepdim=True)
+        norm = norm.clamp(max=self.largest)
         top = (norm + self.epsilon).clamp(max=self.largest)
         z_norm = norm + (top - norm) * noise.uniform(mu.shape[1], 1)
         return z_norm * von_mises_fisher(_unit(mu), self.kappa, noise)

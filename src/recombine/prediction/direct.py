@@ -21,6 +21,9 @@ from recombine.prediction.predictor import Prediction
 from recombine.prediction.retrieval import Retriever
 from recombine.training.corpus import encoded, padded
 
+RULES = ("long-short", "one-prototype")
+"""The neighborhoods whose like can be retrieved for an input: a near example, and one with what that lacks."""
+
 
 class DirectInference:
     """Predicts with a population of recombination networks, each on its own.
@@ -87,6 +90,13 @@ class DirectInference:
         augmenter = self.augmenter
         if augmenter.examples_ is None:
             raise unfitted("Recombination")
+        rule = augmenter.neighborhoods_.rule
+        if augmenter.prototypes and rule not in RULES:
+            raise RecombineError(
+                f"direct inference retrieves prototypes as {' and '.join(RULES)} neighborhoods have them; "
+                f"this network was trained on {rule} ones.",
+                hint="Train one with another neighborhood.",
+            )
         if augmenter.fitted_.model.latent is not None:
             raise RecombineError("direct inference needs a network without a latent variable.", hint="Set latent to 0.")
         retriever = Retriever(

@@ -50,10 +50,12 @@ def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequen
         weights: u(d) of equation 1: how much each augmented row counts among them; None: all alike. With weights and
             no p_aug, an original counts as much as a weight of one.
     """
-    if not augmented or (p_aug is None and weights is None):
-        return [Group(np.arange(originals + augmented))]
+    if not augmented:
+        return [Group(np.arange(originals))]
     each = None if weights is None else np.asarray(weights, dtype=float)
-    share = p_aug if p_aug is not None else float(each.sum() / (originals + each.sum())) if each is not None else 0.0
+    # Two groups even where all count alike: what is held out to judge by comes from the originals.
+    counts = float(augmented if each is None else each.sum())
+    share = counts / (originals + counts) if p_aug is None else p_aug
     return [
         Group(np.arange(originals), 1 - share),
         Group(np.arange(originals, originals + augmented), share, each),
