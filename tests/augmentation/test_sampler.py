@@ -18,7 +18,7 @@ from recombine.models.architecture import Architecture
 torch.set_num_threads(1)
 
 A, B = SEP + 1, SEP + 2
-WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), batch=8, surplus=1.0)
+WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0)
 
 
 def any_two(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -156,7 +156,7 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
     assert found.shortfall == ""
 
 
-RISING = SamplingSettings(decoding=Decoding("mixed", 0.3), batch=4, surplus=1.0, patience=4, warmer=0.3, warmest=1.0)
+RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, warmest=1.0)
 
 
 def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(script: Script) -> None:

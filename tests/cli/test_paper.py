@@ -100,6 +100,6 @@ def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path, monkeypatch: 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["jump-baseline.json", "jump-recomb-2-stand-ins.json"]
     found = json.loads((tmp_path / "jump-recomb-2-stand-ins.json").read_text())
     assert found["seeds"] == [0, 1]
-    assert found["settings"]["generator"]["stand_ins"] == 0.5
-    assert found["settings"]["generator"]["max_steps"] == 6
+    assert found["settings"]["augmenter"]["recipe"]["stand_ins"] == 0.5
+    assert found["settings"]["augmenter"]["recipe"]["max_steps"] == 6
     assert f"Written: {tmp_path}/jump-baseline.json" in done.err

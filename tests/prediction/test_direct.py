@@ -12,11 +12,12 @@ from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
 from recombine.models.architecture import Architecture
-from recombine.neighborhoods import LongShort
+from recombine.neighborhoods import LongLong, LongShort
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.retrieval import Retriever
 from recombine.training.fit import Fitted, Recipe
 from recombine.training.loop import History
+from recombine.training.presets import SMALL_GENERATOR
 
 EXAMPLES = [Example(x, x[::-1]) for length in (1, 2, 3) for x in product("abc", repeat=length) if len(set(x)) > 1][:20]
 VOCABULARY = Vocabulary.of(EXAMPLES)
@@ -178,3 +179,10 @@ def test_what_cannot_be_done_is_said() -> None:
         DirectInference(untrained(VARIANTS["scan-latent"])).predict(INPUTS)
     with pytest.raises(RecombineError, match="batch is 0"):
         DirectInference(untrained(SCAN), batch=0).predict(INPUTS)
+
+
+def test_networks_of_other_neighborhoods_are_refused() -> None:
+    learned = Recombination(LongLong(), SMALL_GENERATOR, device="cpu")
+    learned.examples_ = (Example(("a",), ("b",)),)
+    with pytest.raises(RecombineError, match="trained on long-long ones"):
+        DirectInference(learned).predict([("a",)])

@@ -90,7 +90,7 @@ class DirectInference:
         augmenter = self.augmenter
         if augmenter.examples_ is None:
             raise unfitted("Recombination")
-        rule = augmenter.neighborhoods_.rule
+        rule = augmenter.rule.name
         if augmenter.prototypes and rule not in RULES:
             raise RecombineError(
                 f"direct inference retrieves prototypes as {' and '.join(RULES)} neighborhoods have them; "
