@@ -57,7 +57,7 @@ def test_augmented_rows_have_their_share(p_aug: float) -> None:
 
 
 def test_mixtures_in_words() -> None:
-    assert [group.rows.tolist() for group in mixture(3, 2, None)] == [[0, 1, 2, 3, 4]]
+    assert [(group.rows.tolist(), group.share) for group in mixture(3, 2, None)] == [([0, 1, 2], 0.6), ([3, 4], 0.4)]
     assert [group.rows.tolist() for group in mixture(3, 0, 0.5)] == [[0, 1, 2]]
     assert [(group.rows.tolist(), group.share) for group in mixture(2, 1, 0.25)] == [([0, 1], 0.75), ([2], 0.25)]
 
