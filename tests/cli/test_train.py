@@ -204,3 +204,14 @@ def test_a_damaged_state_of_training(run: Run, train: Path, tmp_path: Path) -> N
     state.write_bytes(b"not a state")
     done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
     assert_is_sentence(done, [str(state), "not as it was written", "Delete it"])
+
+
+def test_a_model_cannot_be_standard_output(run: Run, train: Path) -> None:
+    assert_is_sentence(run("train", train, "-o", "-"), ["a model is a folder", "-o"])
+
+
+def test_the_training_file_is_not_replaced_even_by_force(run: Run, train: Path) -> None:
+    before = train.read_bytes()
+    refused = run("augment", train, "--method", "geca", "-n", 5, "-o", train, "--force")
+    assert_is_sentence(refused, [str(train), "is read, too"])
+    assert train.read_bytes() == before

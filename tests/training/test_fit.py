@@ -12,6 +12,7 @@ from recombine.models.architecture import Architecture
 from recombine.training.corpus import Corpus
 from recombine.training.evaluation import exact_match, likelihood
 from recombine.training.fit import ROUNDS, Fitted, Recipe, fit, hold_out
+from recombine.training.presets import SMALL_PREDICTOR
 from recombine.training.schedule import Group, mixture
 from recombine.training.stand_ins import SPARES
 
@@ -162,3 +163,10 @@ def test_only_tokens_of_training_targets_are_written_if_the_network_says_so() ->
     model = fit(recipe, corpus, groups, [1, 2], vocabulary=len(VOCABULARY), judge=likelihood).model
     assert (~model.unwritable).sum(-1).flatten().tolist() == [3, 4]
     assert model.unwritable[0, 0, 0, VOCABULARY.encode(("b",))[0]]
+
+
+def test_patience_lasts_for_some_hundred_steps_however_short_an_epoch_is() -> None:
+    patient = replace(SMALL_PREDICTOR, batch=64, patience=10)
+    assert patient.settings(46).patience == 500
+    assert patient.settings(64 * 200).patience == 10
+    assert replace(patient, patience=0).settings(46).patience == 0

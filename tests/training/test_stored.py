@@ -36,7 +36,7 @@ def test_a_population_is_read_as_it_was_written(tmp_path: Path, architecture: Ar
     written.write(tmp_path)
     found = Stored.read(tmp_path, through_json(written.settings()), "cpu")
     assert (found.recipe, found.seeds, found.vocabulary) == (written.recipe, written.seeds, written.vocabulary)
-    assert found.fitted.history == HISTORY
+    assert found.fitted.history == replace(HISTORY, seconds=0.0)  # which differ from run to run
     model, same = written.fitted.model, found.fitted.model
     assert not same.training
     assert (same.architecture, same.replicas) == (model.architecture, 2)

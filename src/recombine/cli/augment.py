@@ -28,7 +28,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, forget, use_threads
-from recombine.cli.writing import check_free, numbered, state_of_training
+from recombine.cli.writing import check_apart, check_free, numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
 
@@ -142,6 +142,7 @@ def augment_cli(
     reading = Reading(format, tokens, columns)
     plan.check()
     check_one_standard_input(train, test)
+    check_apart(numbered(output, plan.networks), [train, test])
     check_free(numbered(output, plan.networks), force=force)
     if json and output == STANDARD:
         raise RecombineError("--json and the samples both want standard output.", hint="Name a file with -o.")

@@ -123,11 +123,17 @@ def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: i
     Raises:
         RecombineError: If no example has a neighborhood.
     """
+    import numpy as np
+
+    from recombine.neighborhoods import Neighborhoods
+
     names = (
         [learned.neighborhood] if learned.neighborhood != AUTO else ["tagged"] if are_inflections(examples) else TRIED
     )
     tried: list[Neighborhoods] = []
     for rule in map(_rule, names):
+        if learned.prototypes == 0:  # nothing is rebuilt from anything
+            return Neighborhoods(np.empty((0, 1), dtype=np.int32), rule.name)
         found = rule.build(examples, seed=seed)
         if learned.prototypes is None or learned.prototypes <= found.prototypes:
             tried.append(found)
@@ -169,7 +175,9 @@ def _prepared(
     distinct = distinct_examples(examples, least=2, who="recombination")
     with working("Looking for neighborhoods"):
         neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed)
-    say(f"Neighborhood {neighborhoods.rule}: {len(neighborhoods):,} ways to rebuild one of the examples from others.")
+    if learned.prototypes != 0:
+        ways = f"{len(neighborhoods):,} ways to rebuild one of the examples from others"
+        say(f"Neighborhood {neighborhoods.rule}: {ways}.")
     prototypes = neighborhoods.prototypes if learned.prototypes is None else learned.prototypes
     augmenter = Recombination(
         _rule(neighborhoods.rule), recipe, prototypes=prototypes, seeds=training.population, device=training.device

@@ -48,4 +48,6 @@ MaxTime = Annotated[
     float | None, typer.Option("--max-time", metavar="SECONDS", min=0, help="Stop training after so long.")
 ]
 Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
-Beam = Annotated[int, typer.Option("--beam", metavar="W", min=1, help="Hypotheses that decoding keeps; 1 is greedy.")]
+Beam = Annotated[
+    int, typer.Option("--beam", metavar="W", min=1, max=1000, help="Hypotheses that decoding keeps; 1 is greedy.")
+]

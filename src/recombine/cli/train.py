@@ -26,7 +26,7 @@ from recombine.cli.options import (
 )
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
-from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
+from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, enough_memory, forget, outcome, resumable, use_threads
 from recombine.cli.writing import numbered, state_of_training
 from recombine.errors import RecombineError
@@ -87,6 +87,8 @@ def train_cli(
     training.check()
     _check_mixture(augmented, p_aug)
     check_one_standard_input(train, augmented)
+    if output == STANDARD:
+        raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_free(Path(output), force=force)
     examples, new = read_training(
         train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)

@@ -24,6 +24,16 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
             )
 
 
+def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) -> None:
+    """Raises an error if a file to be written is one that is read, which not even --force may replace."""
+    read = {Path(source).resolve() for source in sources if source not in (None, STANDARD)}
+    for target in targets:
+        if str(target) != STANDARD and Path(target).resolve() in read:
+            raise RecombineError(
+                "this file is read, too.", place=str(target), hint="Choose another name for the output."
+            )
+
+
 def state_of_training(target: str | None) -> Path | None:
     """Returns where the state of training is kept while something is being made; None if that has no name."""
     return None if target in (None, STANDARD) else Path(f"{target}{STATE}")

@@ -7,7 +7,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
-BUDGET = 2048
+BUDGET = 1024
 """How many candidates one search compares at most, unless told: what keeps the cost linear in the size of the data."""
 
 

@@ -21,6 +21,8 @@ from recombine.training.step import LossPer
 
 ROUNDS = 20
 """How often training that is bounded by steps is judged."""
+PATIENT_STEPS = 500
+"""No learning rate falls for want of progress in fewer steps than these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ class Recipe:
         stand_ins: The share of training tuples in which tokens that only the later prototypes supply are renamed
             (see `stand_ins`); needs at least two prototypes.
         held_out: The share of rows that a replica is judged on rather than trained on.
-        patience: See `TrainingSettings`, as for the settings below.
+        patience: See `TrainingSettings`, as for the settings below; where epochs are short, more of them.
         decay_at: After which epoch the learning rate falls.
         decay: By which factor it falls then.
         keep_best: Whether the best epoch counts, or the last.
@@ -76,7 +78,8 @@ class Recipe:
             lr=self.lr,
             clip=self.clip,
             loss_per=self.loss_per,
-            patience=self.patience,
+            # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
+            patience=max(self.patience, -(-PATIENT_STEPS // steps)) if self.patience else 0,
             decay_at=self.decay_at,
             decay=self.decay,
             keep_best=self.keep_best,

@@ -1,7 +1,7 @@
 """What the models of a folder have in common: a population's recipe, seeds, vocabulary and weights."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,7 +40,8 @@ class Stored:
             "network": asdict(self.fitted.model.architecture),
             "seeds": list(self.seeds),
             "vocabulary": list(self.vocabulary.tokens),
-            "history": asdict(self.fitted.history),
+            # Without the seconds, which differ from run to run: the same seed gives the same bytes.
+            "history": asdict(replace(self.fitted.history, seconds=0.0)),
         }
 
     def write(self, folder: Path) -> None:
