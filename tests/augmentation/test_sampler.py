@@ -279,3 +279,18 @@ def test_sequences_are_as_long_as_the_longest_training_example() -> None:
         patch.setattr(module, "generate", spying)
         sampler().sample(3, [0])
     assert set(steps) == {max(len(example.d) for example in EXAMPLES) + 1}
+
+
+def test_what_was_turned_down_says_why_and_where_it_came_from(script: Script) -> None:
+    known = [A, B, SEP, B, A, EOS]
+    script([(NEW, -1.0), (known, -2.0), ([A, EOS], -3.0), ([A, SEP, B, EOS], -4.0)])
+    found = sampler(replace(WARM, patience=1)).sample(9, [0], lambda pair: "short" if len(pair.x) == 1 else None)[0]
+    by_reason = {pair.provenance.details["rejected"]: pair for pair in found.turned_down}
+    assert set(by_reason) == {"known", "short", "drawn before"}
+    assert by_reason["known"] == Example(("a", "b"), ("b", "a"))
+    assert by_reason["short"].provenance.log_probability == -4.0
+    assert len(by_reason["short"].provenance.prototypes) == 2
+    counts = {
+        reason: sum(p.provenance.details["rejected"] == reason for p in found.turned_down) for reason in by_reason
+    }
+    assert all(counts[reason] == min(module.SHOWN, found.rejected[reason]) for reason in counts)

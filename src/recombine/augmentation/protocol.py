@@ -19,12 +19,15 @@ class Samples(Sequence[Example]):
         requested: How many were asked for.
         rejected: How many candidates were turned down, by reason.
         shortfall: If there are fewer than requested, why; else empty.
+        turned_down: Some of the rejected candidates that are pairs, with the reason (``rejected``) among the details of
+            their provenance; empty if the augmenter keeps none.
     """
 
     examples: tuple[Example, ...]
     requested: int
     rejected: Mapping[str, int] = field(default_factory=dict)
     shortfall: str = ""
+    turned_down: tuple[Example, ...] = ()
 
     @property
     def account(self) -> str:

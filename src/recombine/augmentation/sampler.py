@@ -23,6 +23,9 @@ Novelty = Literal["pair", "input", "both"]
 LEAST = 20
 """Patience is not lost before there were draws enough for so many samples."""
 
+SHOWN = 20
+"""So many rejected pairs are kept for each reason, to be looked at."""
+
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
 
 
@@ -58,6 +61,7 @@ class _Collected:
     kept: list[tuple[float, Example]] = field(default_factory=list)
     seen: set[bytes] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
+    turned_down: list[Example] = field(default_factory=list)
     drawn: int = 0  # at this temperature, as the next
     kept_before: int = 0
     given_up: bool = False
@@ -153,6 +157,8 @@ class Sampler:
                 reason = accept(example) if accept else None
             if reason is not None:
                 so_far.rejected[reason] += 1
+                if reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] <= SHOWN:
+                    so_far.turned_down.append(_because(self._example(ids, batch, number), reason))
                 continue
             so_far.kept.append((batch.scores[number], example))
             if len(so_far.kept) == wanted:
@@ -201,7 +207,14 @@ class Sampler:
                 f"Only {len(so_far.kept)} new ones had come when it took more than {self.settings.patience} draws to "
                 f"find another, at temperature {so_far.temperature:g}."
             )
-        return Samples(tuple(example for _, example in best), n, dict(so_far.rejected), shortfall)
+        kept = tuple(example for _, example in best)
+        return Samples(kept, n, dict(so_far.rejected), shortfall, tuple(so_far.turned_down))
+
+
+def _because(example: Example, reason: str) -> Example:
+    """Returns the example with the reason for its rejection among the details of its provenance."""
+    assert example.provenance is not None
+    return example.with_provenance(replace(example.provenance, details={"rejected": reason}))
 
 
 def _key(ids: Sequence[int]) -> bytes:
