@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self, get_args
+from typing import Self, get_args
 
 import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, in_random_order, keep, unfitted
 from recombine.augmentation.fragments import BORDER, GAPS, Code, Inventory, fill
 from recombine.augmentation.proposals import Proposal, Proposals
-from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Provenance
-
-Novelty = Literal["both", "input", "pair"]
 
 
 @dataclass(eq=False)

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, Self, overload
+from typing import Literal, Protocol, Self, overload
 
 from recombine.example import Example
 
 Validator = Callable[[Example], str | None]
 """Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one."""
+
+Novelty = Literal["pair", "input", "both"]
+"""What of a sample must not be among the training examples: the pair, its input, or its input and its output each."""
 
 
 @dataclass(frozen=True, slots=True)

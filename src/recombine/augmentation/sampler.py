@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 import torch
 
-from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.data.vocabulary import EOS, PAD, SEP, Vocabulary
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.example import Example, Provenance
@@ -18,7 +17,6 @@ from recombine.training.corpus import encoded
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
-Novelty = Literal["pair", "input", "both"]
 
 LEAST = 20
 """Patience is not lost before there were draws enough for so many samples."""

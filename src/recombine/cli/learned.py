@@ -15,8 +15,9 @@ from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 
 if TYPE_CHECKING:
+    from recombine.augmentation.protocol import Novelty
     from recombine.augmentation.recombination import Recombination
-    from recombine.augmentation.sampler import Novelty, SamplingSettings
+    from recombine.augmentation.sampler import SamplingSettings
     from recombine.neighborhoods import Neighborhoods, Rule
 
 NOVELTIES = ("pair", "input", "both")

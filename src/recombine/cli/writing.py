@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from recombine.cli.reading import STANDARD
+from recombine.data import output
 from recombine.errors import RecombineError
 
 STATE = ".training"
@@ -18,10 +19,7 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
         force: Whether files may be replaced.
     """
     for target in targets:
-        if str(target) != STANDARD and Path(target).is_file() and not force:
-            raise RecombineError(
-                "the file exists already.", place=str(target), hint="Choose another name, or replace it with --force."
-            )
+        output.check_free(target, force=force)
 
 
 def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) -> None:

@@ -33,7 +33,7 @@ def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
         return
     path = Path(os.path.realpath(target))  # through a link: the file that it names is replaced, not the link
     try:
-        _check(path, target, force=force)
+        check_free(target, force=force)
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:
                 yield stream
@@ -44,7 +44,11 @@ def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
         raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(target)) from error
 
 
-def _check(path: Path, target: str | Path, *, force: bool) -> None:
+def check_free(target: str | Path, *, force: bool) -> None:
+    """Raises the error for a file that may not be written: found before the work, it costs none."""
+    if str(target) == STANDARD:
+        return
+    path = Path(target)
     if path.is_dir():
         raise RecombineError(
             "this is a folder; expected a file to write.", place=str(target), hint="Name a file in it."
