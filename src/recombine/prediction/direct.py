@@ -1,7 +1,6 @@
 """Direct inference (section 5, appendix E): p(y | x) from the recombination network itself, without a predictor."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -9,20 +8,22 @@ from torch import Tensor
 
 from recombine.augmentation.drawing import unfitted
 from recombine.augmentation.recombination import Recombination
-from recombine.data.vocabulary import BOS, EOS, PAD, SEP, UNK, Vocabulary
+from recombine.data.vocabulary import EOS, PAD, SEP, UNK
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
-from recombine.models.copying import target_log_probability
 from recombine.models.noise import Noise
-from recombine.neighborhoods.ragged import Integers
 from recombine.neighborhoods.rule import check_counts
 from recombine.prediction.predictor import Prediction
+from recombine.prediction.questions import Candidate, Question, chunks
 from recombine.prediction.retrieval import Retriever
-from recombine.training.corpus import encoded, padded
+from recombine.training.corpus import encoded
 
 RULES = ("long-short", "one-prototype")
 """The neighborhoods whose like can be retrieved for an input: a near example, and one with what that lacks."""
+
+CPU_BATCH, GPU_BATCH = 512, 8192
+"""How many sequences are worked on at a time unless told: by each network on a CPU, by all together on a GPU."""
 
 
 class DirectInference:
@@ -42,7 +43,8 @@ class DirectInference:
         seed: Of the random prototypes that stand in where none is near, and of dropout.
         dropout: Whether the network's `state_dropout` acts while candidates are sought, as in the authors' code; then
             those of one input depend on the inputs beside it. Candidates are always judged without.
-        batch: How many tuples each network works on at a time, which is what memory grows with.
+        batch: How many sequences each network works on at a time, which is what memory grows with; None: as many as
+            suit the device.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class DirectInference:
         delta: float = 0.5,
         seed: int = 0,
         dropout: bool = False,
-        batch: int = 512,
+        batch: int | None = None,
     ) -> None:
         self.augmenter, self.first, self.second, self.delta = augmenter, first, second, delta
         self.seed, self.dropout, self.batch = seed, dropout, batch
@@ -72,21 +74,25 @@ class DirectInference:
         check_counts(batch=self.batch)
         questions = self._questions(list(dict.fromkeys(inputs)))
         run = _Run(self.augmenter)
+        batch = self.batch or run.suitable_batch
         try:
-            for number, chunk in enumerate(_chunks(questions, self.batch)):
+            # Sequences of one shape go together: padding is most of the work otherwise.
+            questions.sort(key=lambda question: (len(question.x), run.width(question)))
+            asked = chunks(questions, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x))
+            for number, chunk in enumerate(asked):
                 run.answer(chunk, self._noise(run.device, number) if self.dropout else None)
-            # Candidates are judged in rounds, so questions with as many of them go together.
-            for chunk in _chunks(sorted(questions, key=_Question.rounds), self.batch):
+            questions.sort(key=lambda question: (question.longest, run.width(question)))
+            for chunk in chunks(questions, batch, sequences=lambda q: q.sequences):
                 run.judge(chunk)
         except torch.OutOfMemoryError as error:
             raise RecombineError(
-                f"the GPU's memory does not suffice for {self.batch} tuples of prototypes at a time.",
-                hint=f"Lower direct inference's batch, e.g. to {max(1, self.batch // 4)}.",
+                f"the GPU's memory does not suffice for {batch} sequences at a time.",
+                hint=f"Lower direct inference's batch, e.g. to {max(1, batch // 4)}.",
             ) from error
         ranked = {question.x: question.ranked() for question in questions}
         return [[ranked[x][replica] for x in inputs] for replica in range(len(self.augmenter.seeds))]
 
-    def _questions(self, inputs: Sequence[Tokens]) -> list["_Question"]:
+    def _questions(self, inputs: Sequence[Tokens]) -> list[Question]:
         augmenter = self.augmenter
         if augmenter.examples_ is None:
             raise unfitted("Recombination")
@@ -107,156 +113,132 @@ class DirectInference:
             delta=self.delta,
             seed=self.seed,
         )
-        return [_Question(x, tuples) for x, tuples in zip(inputs, retriever.retrieve(inputs), strict=True)]
+        return [
+            Question(x, tuples, augmenter.vocabulary_.encode((*x, SEPARATOR))[:-1])
+            for x, tuples in zip(inputs, retriever.retrieve(inputs), strict=True)
+        ]
 
     def _noise(self, device: torch.device, chunk: int) -> Noise:
         seeds = [np.random.SeedSequence([self.seed, seed, chunk]) for seed in self.augmenter.seeds]
         return Noise([int(seed.generate_state(1)[0]) for seed in seeds], device)
 
 
-@dataclass
-class _Question:
-    """An input on its way to an answer; lists have an entry for each replica."""
-
-    x: Tokens
-    tuples: Integers  # (tuples, n)
-    candidates: list[dict[tuple[int, ...], Tokens]] = field(default_factory=list)  # ids, up to EOS, and what they mean
-    scores: list[list[float]] = field(default_factory=list)
-
-    def rounds(self) -> int:
-        """The most candidates of any replica."""
-        return max(map(len, self.candidates))
-
-    def ranked(self) -> list[list[Prediction]]:
-        """The candidates of each replica, best first; of equals, the one found first."""
-        return [
-            sorted(map(Prediction, candidates.values(), scores), key=lambda p: -p.log_probability)
-            for candidates, scores in zip(self.candidates, self.scores, strict=True)
-        ]
-
-
-def _chunks(questions: Sequence[_Question], batch: int) -> Iterator[list[_Question]]:
-    """Yields questions of one length, in order, as many as have at most so many tuples together, or one."""
-    chunk: list[_Question] = []
-    tuples = 0
-    for question in sorted(questions, key=lambda question: len(question.x)):
-        tuples += len(question.tuples)
-        if chunk and (tuples > batch or len(question.x) != len(chunk[0].x)):
-            yield chunk
-            chunk, tuples = [], len(question.tuples)
-        chunk.append(question)
-    if chunk:
-        yield chunk
-
-
 class _Run:
-    """The networks at work on chunks of questions, whose B tuples lie one question's after the other's."""
+    """The networks at work on chunks of questions."""
 
     def __init__(self, augmenter: Recombination) -> None:
         assert augmenter.examples_ is not None
         self.model, self.vocabulary = augmenter.fitted_.model, augmenter.vocabulary_
         self.device = self.model.embed.weight.device
         self.table = encoded([example.d for example in augmenter.examples_], self.vocabulary, self.device)
+        self.lengths = np.array([len(example.d) + 1 for example in augmenter.examples_])
         # An output may become as long as the longest training example, x and y together.
         self.steps = self.table.shape[1]
+        self._known: dict[bytes, Tokens] = {}
 
-    def answer(self, chunk: Sequence[_Question], noise: Noise | None) -> None:
-        """Finds the candidates of a chunk's questions."""
+    def width(self, question: Question) -> int:
+        """Returns the length of the longest prototype."""
+        return int(self.lengths[question.tuples].max(initial=0))
+
+    @property
+    def suitable_batch(self) -> int:
+        """How many sequences each network may work on at a time."""
+        return max(1, GPU_BATCH // self.model.replicas) if self.device.type == "cuda" else CPU_BATCH
+
+    def answer(self, chunk: Sequence[Question], noise: Noise | None) -> None:
+        """Finds the candidates of questions whose inputs have one length."""
+        counts = [len(question.tuples) for question in chunk]
+        prefix = np.repeat([question.prefix for question in chunk], counts, axis=0)
         generated = generate(
             self.model,
-            self._prototypes(chunk),
+            self._prototypes(np.concatenate([question.tuples for question in chunk])[None]),
             self.steps,
             Decoding("greedy"),
             noise,
-            prefix=self._prefix(chunk),
+            prefix=self._on_device(prefix[None]),
         )
+        tokens = generated.tokens.cpu().numpy()  # (R, B, T)
         # Entries below zero are written; the others number the tokens that can be copied.
-        entries = (generated.entries - self.model.architecture.vocabulary).cpu().numpy()
-        tokens = generated.tokens.cpu().numpy()
-        ends = np.cumsum([len(question.tuples) for question in chunk])
+        ways = (generated.entries - self.model.architecture.vocabulary).cpu().numpy()
+        whole = (tokens == EOS).any(-1) & ~(tokens == SEP).any(-1)
+        ends = np.cumsum(counts).tolist()
         for question, start, end in zip(chunk, [0, *ends], ends, strict=False):
-            question.candidates = [
-                _candidates(question.x, self.vocabulary, tokens[replica, start:end], entries[replica, start:end])
-                for replica in range(self.model.replicas)
-            ]
+            for replica in range(self.model.replicas):
+                rows, way = tokens[replica, start:end], ways[replica, start:end]
+                kept = whole[replica, start:end]
+                if kept.any():
+                    rows, way = rows[kept], way[kept]
+                question.candidates.append(self._candidates(question.x, rows, way))
+
+    def _candidates(self, x: Tokens, tokens: np.ndarray, ways: np.ndarray) -> list[Candidate]:
+        """Returns the different outputs among rows of generated ids.
+
+        Args:
+            x: The input that they follow.
+            tokens: Token ids (rows, T), padded.
+            ways: Which token each one was copied from; below zero: written.
+        """
+        found: dict[bytes, Candidate] = {}
+        for row, way in zip(tokens, ways, strict=True):
+            key = row.tobytes()
+            if key not in found:
+                ids = row[row != PAD]
+                found[key] = Candidate(ids, self._spelled(x, ids, way))
+        return list(found.values())
+
+    def _spelled(self, x: Tokens, ids: np.ndarray, ways: np.ndarray) -> Tokens:
+        """Returns what is before a second ▷ or the end, unknown tokens as in x, which they were copied from."""
+        key = ids.tobytes()
+        if key in self._known:  # most outputs are found again and again, by other tuples and other replicas
+            return self._known[key]
+        sequence = [*x, SEPARATOR]
+        copied = {}
+        listed: list[int] = ids.tolist()
+        for place, (id_, way) in enumerate(zip(listed, ways.tolist(), strict=False)):
+            if id_ == UNK:
+                copied[place] = sequence[way]
+            sequence.append(copied.get(place, ""))
+        y = self.vocabulary.decode(listed[: listed.index(SEP)] if SEP in listed else listed, copied)
+        if not copied:
+            self._known[key] = y
+        return y
 
     @torch.no_grad()
-    def judge(self, chunk: Sequence[_Question]) -> None:
-        """Computes log p(y | x) for all candidates of a chunk's questions, one of each question at a time."""
-        model, prefix = self.model, self._prefix(chunk)
-        counts = np.array([len(question.tuples) for question in chunk])
-        starts = np.cumsum(counts) - counts
-        context = model.remember(self._prototypes(chunk))
-        before = torch.cat([torch.full_like(prefix[..., :1], BOS), prefix[..., :-1]], dim=-1)
-        state, _ = model.decode(context, context.state, before.transpose(1, 2))
-        totals = []
-        for number in range(max(question.rounds() for question in chunk)):
-            target = self._targets(chunk, number)
-            so_far = torch.cat([prefix, target[..., :-1]], dim=-1)
-            previous = so_far[..., prefix.shape[-1] - 1 :]
-            _, scores = model.decode(context, state, previous.transpose(1, 2), start=prefix.shape[-1])
-            own = so_far if model.architecture.own_attention else so_far[..., :0]
-            target = target.transpose(1, 2)  # (R, T, B)
-            log_p, _ = target_log_probability(model.entries(scores), model.sources(context, own), target)
-            each = log_p.masked_fill(target == PAD, 0).sum(1).double().cpu().numpy()  # (R, B)
-            totals.append(np.logaddexp.reduceat(each, starts, axis=1) - np.log(counts))
-        for place, question in enumerate(chunk):
-            question.scores = [
-                [float(totals[number][replica, place]) for number in range(len(candidates))]
-                for replica, candidates in enumerate(question.candidates)
-            ]
+    def judge(self, chunk: Sequence[Question]) -> None:
+        """Computes log p(y | x), the mean over the tuples, for all candidates of questions."""
+        asked = [[(q, candidate) for q in chunk for candidate in q.candidates[r]] for r in range(self.model.replicas)]
+        sizes = [[len(question.tuples) for question, _ in own] for own in asked]
+        # A replica that has less to judge than another reads the first example and writes nothing.
+        shape = len(asked), max(map(sum, sizes))
+        tuples = np.zeros((*shape, self.model.architecture.prototypes), np.int32)
+        targets = np.full((*shape, max(question.longest for question in chunk)), PAD, np.int64)
+        given = np.zeros(shape, np.int64)  # how much of a target is x ▷
+        for replica, own in enumerate(asked):
+            start = 0
+            for question, candidate in own:
+                end, middle = start + len(question.tuples), len(question.prefix)
+                tuples[replica, start:end] = question.tuples
+                targets[replica, start:end, :middle] = question.prefix
+                targets[replica, start:end, middle : middle + len(candidate.ids)] = candidate.ids
+                given[replica, start:end] = middle
+                start = end
+        log_p, _ = self.model(self._prototypes(tuples), self._on_device(targets))  # (R, T, B)
+        step = torch.arange(log_p.shape[1], device=self.device).view(1, -1, 1)
+        judged = log_p.masked_fill(step < self._on_device(given).unsqueeze(1), 0)
+        each = judged.sum(1, dtype=torch.double).cpu().numpy()  # (R, B)
+        for replica, counts in enumerate(sizes):
+            starts = np.cumsum([0, *counts[:-1]], dtype=np.int64)
+            totals = np.logaddexp.reduceat(each[replica, : sum(counts)], starts) - np.log(counts)
+            scores = iter(totals.tolist())
+            for question in chunk:
+                question.scores.append([next(scores) for _ in question.candidates[replica]])
 
-    def _prototypes(self, chunk: Sequence[_Question]) -> Tensor:
-        """Returns the tuples' prototypes (R, B, n, S)."""
-        tuples = torch.from_numpy(np.concatenate([question.tuples for question in chunk])).long()
-        sequences = self.table[tuples.to(self.device)]
-        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
-        return sequences[..., :longest].expand(self.model.replicas, -1, -1, -1)
+    def _prototypes(self, tuples: np.ndarray) -> Tensor:
+        """Returns the prototypes (R, B, n, S) of tuples (1 or R, B, n)."""
+        longest = int(self.lengths[tuples].max(initial=0))
+        return self.table[self._on_device(tuples).long(), :longest].expand(self.model.replicas, -1, -1, -1)
 
-    def _prefix(self, chunk: Sequence[_Question]) -> Tensor:
-        """Returns the tokens x ▷ for each tuple (R, B, P)."""
-        ids = np.array([self.vocabulary.encode((*question.x, SEPARATOR))[:-1] for question in chunk])
-        repeated = np.repeat(ids, [len(question.tuples) for question in chunk], axis=0)
-        return torch.from_numpy(repeated).to(self.device).expand(self.model.replicas, -1, -1)
-
-    def _targets(self, chunk: Sequence[_Question], number: int) -> Tensor:
-        """Returns one candidate of each question, or its last where it has fewer, for each tuple (R, B, T)."""
-        ids = padded(
-            [
-                list(candidates)[min(number, len(candidates) - 1)]
-                for replica in range(self.model.replicas)
-                for candidates in (question.candidates[replica] for question in chunk)
-            ]
-        )
-        by_replica = ids.reshape(self.model.replicas, len(chunk), -1)
-        repeated = np.repeat(by_replica, [len(question.tuples) for question in chunk], axis=1)
-        return torch.from_numpy(repeated).to(self.device)
-
-
-def _candidates(x: Tokens, vocabulary: Vocabulary, rows: np.ndarray, ways: np.ndarray) -> dict[tuple[int, ...], Tokens]:
-    """Returns the different outputs among rows of generated ids (tuples, T): those that are whole, if any are.
-
-    Args:
-        x: The input that they follow.
-        vocabulary: Says what the ids mean.
-        rows: Token ids, padded.
-        ways: Which token each one was copied from; below zero: written.
-    """
-    found: dict[tuple[int, ...], Tokens] = {}
-    for row, way in zip(rows.tolist(), ways.tolist(), strict=True):
-        ids = tuple(id_ for id_ in row if id_ != PAD)
-        if ids not in found:
-            found[ids] = _spelled(x, vocabulary, ids, way)
-    whole = {ids: y for ids, y in found.items() if ids[-1] == EOS and SEP not in ids}
-    return whole or found
-
-
-def _spelled(x: Tokens, vocabulary: Vocabulary, ids: tuple[int, ...], ways: list[int]) -> Tokens:
-    """Returns what is before a second ▷ or the end, unknown tokens as they are in x, which they were copied from."""
-    sequence = [*x, SEPARATOR]
-    copied = {}
-    for place, (id_, way) in enumerate(zip(ids, ways, strict=False)):
-        if id_ == UNK:
-            copied[place] = sequence[way]
-        sequence.append(copied.get(place, ""))
-    return vocabulary.decode(ids[: ids.index(SEP)] if SEP in ids else ids, copied)
+    def _on_device(self, array: np.ndarray) -> Tensor:
+        """Returns an array (1 or R, ...) with an entry for each replica."""
+        tensor = torch.from_numpy(array).to(self.device)
+        return tensor.expand(self.model.replicas, *tensor.shape[1:])
