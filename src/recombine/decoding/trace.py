@@ -1,0 +1,113 @@
+"""How a network came to a finished sample: where it looked and what it would have said at each step (appendix G.3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from recombine.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from recombine.errors import RecombineError
+from recombine.example import Tokens
+from recombine.models import copying
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+
+END = "\n"
+"""Stands for the end of a sequence. No token may hold a line break, so no token can be mistaken for it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """T steps of a network over V ids, with K prototypes of at most S tokens.
+
+    Attributes:
+        tokens: What was produced at each step: x ▷ y and `END`.
+        prototypes: The prototypes' tokens, x ▷ y and `END`.
+        vocabulary: What each id means; ids that stand for no token of the data have no name.
+        attention: How much of each prototype's attention goes to each of its tokens (K, T, S); 0 after its end.
+        probabilities: Of every token at every step (T, V).
+        written: The part of them that does not come from copying (T, V).
+        shares: How probable it is, whichever token it gives, to write, to copy from the own output, and to copy from
+            each prototype (T, 2 + K).
+    """
+
+    tokens: Tokens
+    prototypes: tuple[Tokens, ...]
+    vocabulary: Tokens
+    attention: np.ndarray
+    probabilities: np.ndarray
+    written: np.ndarray
+    shares: np.ndarray
+
+
+@torch.no_grad()
+def trace(
+    model: Recombiner,
+    vocabulary: Vocabulary,
+    *,
+    prototypes: Sequence[Tokens],
+    d: Tokens,
+    replica: int = 0,
+    seed: int = 0,
+) -> Trace:
+    """Lets a network produce a sample once more, step by step, without dropout.
+
+    Args:
+        model: In evaluation mode.
+        vocabulary: Says what its ids mean.
+        prototypes: The tokens x ▷ y of each prototype.
+        d: The tokens x ▷ y of the sample.
+        replica: Which of the networks.
+        seed: If the network has a latent variable: z is drawn from the proposal q(z | d, prototypes).
+
+    Raises:
+        RecombineError: If there are more or fewer prototypes than the network has, or a token that it does not know.
+    """
+    _check(model, vocabulary, prototypes, d)
+    device = model.embed.weight.device
+    target = torch.tensor(vocabulary.encode(d), device=device).expand(model.replicas, 1, -1)  # (R, 1, T)
+    sources = _padded(prototypes, vocabulary).to(device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
+    context = model.remember(sources)
+    z = model.propose(sources, target, Noise([seed] * model.replicas, device)) if model.latent is not None else None
+    previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)
+    _, scores = model.decode(context, context.state, previous.transpose(1, 2), z=z)
+    own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
+    entries = model.entries(scores)[replica].squeeze(1).double()  # (T, V + C)
+    produced = model.sources(context, own)[replica].expand(len(entries), -1)  # (T, C)
+    size = model.architecture.vocabulary  # stand-ins have ids, too, but no names
+    written, copied = entries.exp().tensor_split([size], dim=-1)
+    # Copy entries are those of the own output, then S for each prototype; there are none if copying is off.
+    ends = [own.shape[-1] + k * sources.shape[-1] for k in range(len(prototypes) + 1)]
+    streams = [written, *(copied[:, start:end] for start, end in pairwise([0, *ends]))]
+    unnamed = [""] * (size - len(vocabulary))
+    attention = torch.softmax(scores.prototypes[replica].squeeze(1), -1).transpose(0, 1)
+    return Trace(
+        tokens=(*d, END),
+        prototypes=tuple((*tokens, END) for tokens in prototypes),
+        vocabulary=(*[""] * EOS, END, *vocabulary.decode(range(EOS + 1, len(vocabulary))), *unnamed),
+        attention=attention.cpu().numpy(),
+        probabilities=copying.token_probabilities(entries[None], produced[None])[0].cpu().numpy(),
+        written=written.cpu().numpy(),
+        shares=torch.stack([stream.sum(-1) for stream in streams], -1).cpu().numpy(),
+    )
+
+
+def _check(model: Recombiner, vocabulary: Vocabulary, prototypes: Sequence[Tokens], d: Tokens) -> None:
+    expected = model.architecture.prototypes
+    if len(prototypes) != expected:
+        raise RecombineError(f"the network has {expected} prototypes, got {len(prototypes)}.")
+    for token in (token for tokens in (d, *prototypes) for token in tokens):
+        if UNK in vocabulary.encode((token,)):
+            raise RecombineError(f"the network does not know the token {token!r}.")
+
+
+def _padded(prototypes: Sequence[Tokens], vocabulary: Vocabulary) -> Tensor:
+    """Returns the prototypes' ids (K, S)."""
+    if not prototypes:
+        return torch.empty(0, 0, dtype=torch.long)
+    ids = [torch.tensor(vocabulary.encode(tokens)) for tokens in prototypes]
+    return pad_sequence(ids, batch_first=True, padding_value=PAD)
