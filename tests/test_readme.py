@@ -45,7 +45,7 @@ def pattern(shown: str) -> str:
 
 def test_the_readme_has_a_step_for_every_command() -> None:
     commands = {" ".join(step.words) for step in steps()}
-    alone = ("inspect", "augment", "audit", "train", "evaluate", "predict", "score", "env")
+    alone = ("inspect", "augment", "picture", "audit", "train", "evaluate", "predict", "score", "env")
     for command in ("data scan", "data sigmorphon", *alone):
         assert any(f"recombine {command}" in run for run in commands)
 

@@ -1,0 +1,1 @@
+"""What networks did, to be looked at."""

@@ -1,0 +1,62 @@
+"""``recombine picture``."""
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from commands import Outcome, Run, assert_is_sentence
+from toy_task import QUICK_GENERATOR, TASK
+
+from recombine.augmentation.recombination import Recombination
+from recombine.cli.picture import DRAWN, pick_sample
+from recombine.errors import RecombineError
+from recombine.neighborhoods import LongShort
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two networks that were trained for a moment."""
+    folder = tmp_path_factory.mktemp("generator") / "model"
+    Recombination(LongShort(), QUICK_GENERATOR, seeds=(1, 2), device="cpu").fit(TASK.train).save(folder)
+    return folder
+
+
+def draw(run: Run, model: Path, *options: object) -> Outcome:
+    return run("picture", model, "--device", "cpu", "--threads", 1, *options)
+
+
+def test_the_picture_is_of_the_sample_that_was_picked(run: Run, model: Path, tmp_path: Path) -> None:
+    samples = Recombination.load(model, device="cpu").sample(DRAWN, seed=3)
+    for pick in (1, 4):
+        target = tmp_path / f"{pick}.svg"
+        done = draw(run, model, "--pick", pick, "--seed", 3, "-o", target)
+        assert done.code == 0, done.err
+        svg = fromstring(target.read_text("utf-8"))
+        assert svg[0].text == f"How \u2068{samples[pick - 1]}\u2069 was generated"
+        for prototype in samples[pick - 1].provenance.prototypes:
+            assert str(prototype) in (svg[1].text or "")
+            assert str(prototype) in done.err
+
+
+def test_the_same_seed_gives_the_same_bytes(run: Run, model: Path) -> None:
+    first, again, other = (draw(run, model, "--seed", seed, "-o", "-").out for seed in (0, 0, 1))
+    assert first == again != other
+    assert first.startswith("<svg ")
+
+
+def test_mistakes_are_said(run: Run, model: Path, predictors: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "taken.svg"
+    taken.write_text("mine")
+    assert_is_sentence(draw(run, model, "-o", taken), ["taken.svg", "exists already", "--force"])
+    assert taken.read_text() == "mine"
+    assert draw(run, model, "-o", taken, "--force").code == 0
+    assert_is_sentence(draw(run, tmp_path / "nowhere", "-o", "-"), ["nowhere"])
+    assert_is_sentence(draw(run, predictors, "-o", "-"), ["predictor"])
+
+
+def test_a_sample_that_there_is_not_is_said(model: Path) -> None:
+    augmenter = Recombination.load(model, device="cpu")
+    augmenter.sampling = replace(augmenter.sampling, patience=1, batch=32)
+    with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1000 samples.*Only"):
+        pick_sample(augmenter, 1000, seed=0)
