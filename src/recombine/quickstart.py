@@ -12,7 +12,7 @@ from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.experiment import Outcome, Plan, Progress, Say, Task, part_of, run
 from recombine.neighborhoods import LongShort
-from recombine.paper import task
+from recombine.paper.tasks import task
 from recombine.training.presets import SMALL_GENERATOR, SMALL_PREDICTOR
 
 LEFT_OUT = frozenset({"around", "opposite"})

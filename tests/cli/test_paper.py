@@ -1,66 +1,120 @@
-"""``recombine paper table1``."""
+"""``recombine paper``: running, showing, reporting."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from commands import Run, assert_is_sentence
 
 RESULTS = Path(__file__).parent.parent.parent / "results/table1"
+CELL = {"row", "column", "mean", "std", "seeds", "paper", "paper_std"}
 
 
-def write(folder: Path, row: str, *scores: float) -> None:
+def write(folder: Path, row: str, *scores: float, **further: object) -> None:
     folder.mkdir(exist_ok=True)
-    (folder / f"{row}.json").write_text(json.dumps({"row": row, "column": "jump", "exact_match": scores}))
+    found = {"row": row, "column": "jump", "exact_match": scores, **further}
+    (folder / f"{row}.json").write_text(json.dumps(found))
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     folder = tmp_path / "table1"
+    item = {"x": "jump twice", "y": "JUMP JUMP", "sampled": None}
     write(folder, "recomb-2 + stand-ins", 0.9, 1.0)
     write(folder, "baseline", 0.0)
-    write(folder, "recomb-2", 0.25, 0.75)
+    audit = {"n": 4, "novel": 4, "right_and_novel": 3, "inputs_in_test": 2}
+    listing = [{"seed": 0, "x": "jump", "y": "JUMP", "right": True}, {"seed": 0, "x": "a|b", "y": "c", "right": False}]
+    write(
+        folder,
+        "recomb-2",
+        0.25,
+        0.75,
+        seeds=[0, 1],
+        samples=[audit, audit],
+        kept=[4, 4],
+        rejected=[{"known": 1}, {}],
+        listing=listing,
+        items=[item | {"predicted": "JUMP"}],
+    )
+    write(folder, "direct inference", 0.5, 0.5, items=[item | {"predicted": "JUMP JUMP"}])
+    write(folder, "learned aug + resampling", dash=True, seeds=[0, 1], rejected=[{"known": 7}, {"known": 8}])
     return folder
+
+
+def words(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
 
 
 def test_the_table_shows_our_figures_beside_the_papers(run: Run, results: Path) -> None:
     done = run("paper", "table1", "--show", "-o", results)
     assert (done.code, done.err) == (0, "")
-    assert [" ".join(line.split()) for line in done.out.splitlines()] == [
-        "row split ours paper seeds",
-        "baseline jump 0.00 ± 0.00 0.00 ± 0.00 1",
-        "recomb-2 jump 0.50 ± 0.25 0.88 ± 0.07 2",
-        "recomb-2 + stand-ins jump 0.95 ± 0.05 - 2",
+    assert words(done.out)[:6] == [
+        "jump paper samples right seeds",
+        "baseline 0.00 ± 0.00 0.00 ± 0.00 1",
+        "learned aug + resampling - (0 of 15 draws) - 2",
+        "recomb-2 0.50 ± 0.25 0.88 ± 0.07 2",
+        "direct inference 0.50 ± 0.00 0.57 ± 0.05 2",
+        "recomb-2 + stand-ins 0.95 ± 0.05 2",
+    ]
+
+
+def test_the_table_as_markdown(run: Run, results: Path) -> None:
+    lines = run("paper", "table1", "--show", "--markdown", "-o", results).out.splitlines()
+    assert lines[:3] == [
+        "|  | jump | paper | samples right | seeds |",
+        "| --- | --- | --- | --- | --- |",
+        "| baseline | 0.00 ± 0.00 | 0.00 ± 0.00 |  | 1 |",
     ]
 
 
 def test_the_table_for_machines(run: Run, results: Path) -> None:
-    done = run("paper", "table1", "--show", "-o", results, "--json")
-    first, second, third = json.loads(done.out)
-    assert first == {
-        "row": "baseline",
-        "column": "jump",
-        "mean": 0.0,
-        "std": 0.0,
-        "seeds": 1,
-        "paper": 0.0,
-        "paper_std": 0.0,
-    }
-    assert (second["row"], second["mean"], second["paper"]) == ("recomb-2", 0.5, 0.88)
-    assert (third["std"], third["paper"]) == (pytest.approx(0.05), None)
+    cells = json.loads(run("paper", "table1", "--show", "-o", results, "--json").out)
+    assert all(cell.keys() == CELL for cell in cells)
+    by_row = {cell["row"]: cell for cell in cells}
+    assert list(by_row["baseline"].values()) == ["baseline", "jump", 0.0, 0.0, 1, 0.0, 0.0]
+    assert (by_row["recomb-2"]["mean"], by_row["recomb-2"]["paper"]) == (0.5, 0.88)
+    assert (by_row["learned aug + resampling"]["mean"], by_row["learned aug + resampling"]["seeds"]) == (None, 2)
+    assert by_row["recomb-2 + stand-ins"]["paper"] is None
+
+
+def test_samples_are_reported_and_listed(run: Run, results: Path) -> None:
+    shown = words(run("paper", "samples", "-o", results).out)
+    assert shown[1] == "recomb-2 jump 2 8 1 8 75.0 % 50.0 %"
+    assert shown[-2:] == ["✓ jump ▷ JUMP", "✗ a|b ▷ c"]
+    lines = run("paper", "samples", "-o", results, "--markdown").out.splitlines()
+    assert lines[2] == "| recomb-2 | jump | 2 | 8 | 1 | 8 | 75.0 % | 50.0 % |"
+    assert lines[-1] == "- ✗ a|b ▷ c"
+    [report] = json.loads(run("paper", "samples", "-o", results, "--json").out)
+    assert (report["right"], report["inputs_in_test"], len(report["listing"])) == (0.75, 0.5, 2)
+
+
+def test_items_stand_beside_what_was_sampled(run: Run, results: Path) -> None:
+    assert words(run("paper", "items", "-o", results).out) == [
+        "jump: jump twice",
+        "true output JUMP JUMP",
+        "in the samples of recomb-2 (not generated)",
+        "recomb-2 ✗ JUMP",
+        "direct inference ✓ JUMP JUMP",
+        "",
+    ]
+    assert "| direct inference | ✓ JUMP JUMP |" in run("paper", "items", "-o", results, "--markdown").out.splitlines()
+    [item] = json.loads(run("paper", "items", "-o", results, "--json").out)
+    assert item["predicted"] == {"recomb-2": "JUMP", "direct inference": "JUMP JUMP"}
 
 
 def test_the_figures_of_this_repository(run: Run) -> None:
     rows = json.loads(run("paper", "table1", "--show", "-o", RESULTS, "--json").out)
-    for row in rows:
-        found = json.loads((RESULTS / f"{row['column']}-{row['row'].replace(' + ', '-')}.json").read_text())
-        assert row["mean"] == pytest.approx(sum(found["exact_match"]) / len(found["exact_match"]))
+    means = [row["mean"] for row in rows if row["mean"] is not None]
+    scores = [json.loads(path.read_text("utf-8"))["exact_match"] for path in RESULTS.glob("*.json")]
+    assert sorted(means) == pytest.approx(sorted(sum(each) / len(each) for each in scores if each))
     assert "recomb-2" in [row["row"] for row in rows]
 
 
-def test_a_file_that_is_no_record(run: Run, results: Path) -> None:
+@pytest.mark.parametrize("command", [["table1", "--show"], ["samples"], ["items"]])
+def test_a_file_that_is_no_record(run: Run, results: Path, command: list[str]) -> None:
     (results / "other.json").write_text("{}")
-    assert_is_sentence(run("paper", "table1", "--show", "-o", results), ["other.json", "no record"])
+    assert_is_sentence(run("paper", *command, "-o", results), ["other.json", "no record"])
 
 
 @pytest.mark.parametrize(
@@ -69,37 +123,74 @@ def test_a_file_that_is_no_record(run: Run, results: Path) -> None:
         (["--rows", "recomb2"], ["unknown row 'recomb2'", "recomb-2"]),
         (["--splits", "jmp"], ["unknown split 'jmp'", "jump"]),
         (["--splits", "jmp", "--rows", "geca"], ["unknown split 'jmp'", "jump"]),
+        (["--splits", "around-right", "--rows", "direct inference"], ["direct inference", "jump only"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
         (["--seeds", "0"], ["--seeds"]),
+        (["--population", "0"], ["--population"]),
+        (["--experiments", "."], ["no experiments"]),
     ],
 )
-def test_what_there_is_not(run: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
+def test_what_there_is_not(
+    run: Run, tmp_path: Path, options: list[str], words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert_is_sentence(run("paper", "table1", "-o", tmp_path / "new", *options), words)
     assert not (tmp_path / "new").exists()
 
 
-def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the rehearsal one of seconds."""
     import torch
-    from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
-    from recombine import paper
+    from recombine.paper import tiny
 
     torch.set_num_threads(1)
-    monkeypatch.setattr(paper, "task", lambda _: TASK)
-    monkeypatch.setattr(paper, "SCAN_PREDICTOR", QUICK_PREDICTOR)
-    monkeypatch.setattr(paper, "SCAN_GENERATOR", QUICK_GENERATOR)
-    monkeypatch.setattr(paper, "STAND_IN_STEPS", 6)
-    monkeypatch.setattr("recombine.augmentation.sampler.LEAST", 1)
-    options = ("--rows", "baseline,recomb-2 + stand-ins", "--seeds", 2, "--device", "cpu", "-o", tmp_path)
-    done = run("paper", "table1", *options, "--json")
+    settings = tiny.tiny_settings
+
+    def quicker(row: "tiny.Row", split: str) -> "tiny.Settings":
+        found = settings(row, split)
+        return replace(
+            found, generator=replace(found.generator, max_steps=3), predictor=replace(found.predictor, epochs=1)
+        )
+
+    monkeypatch.setattr(tiny, "tiny_settings", quicker)
+
+
+@pytest.mark.usefixtures("quick")
+def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "a.toml").write_text('name = "geca of one gap"\nlike = "geca"\n[geca]\ngaps = 3\n')
+    output, options = tmp_path / "out", ("--seeds", 2, "--device", "cpu", "--tiny", "--experiments", mine)
+    rows = "baseline, geca of one gap,recomb-2 + stand-ins"
+    done = run("paper", "table1", "--splits", "jump", "--rows", rows, *options, "-o", output, "--json")
     assert done.code == 0, done.err
     assert [(row["row"], row["seeds"]) for row in json.loads(done.out)] == [
         ("baseline", 2),
         ("recomb-2 + stand-ins", 2),
+        ("geca of one gap", 2),
     ]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["jump-baseline.json", "jump-recomb-2-stand-ins.json"]
-    found = json.loads((tmp_path / "jump-recomb-2-stand-ins.json").read_text())
-    assert found["seeds"] == [0, 1]
-    assert found["settings"]["augmenter"]["recipe"]["stand_ins"] == 0.5
-    assert found["settings"]["augmenter"]["recipe"]["max_steps"] == 6
-    assert f"Written: {tmp_path}/jump-baseline.json" in done.err
+    found = json.loads((output / "jump-recomb-2-stand-ins.json").read_text())
+    assert found["settings"]["generator"]["stand_ins"] == 0.5
+    assert json.loads((output / "jump-geca-of-one-gap.json").read_text())["settings"]["geca"]["gaps"] == 3
+    assert f"Written: {output}/jump-baseline.json" in done.err
+    assert "jump, recomb-2 + stand-ins: 2 recombination networks" in done.err
+    assert "left in all" in done.err
+    again = run("paper", "table1", "--splits", "jump", "--rows", rows, *options, "-o", output, "--json")
+    assert "recombination networks" not in again.err
+    assert json.loads(again.out) == json.loads(done.out)
+    assert any(path.name.startswith("generator-") for path in (output / ".cache").iterdir())
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_interruption_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recombine.paper.work.Work.train", interrupted)
+    options = ("--rows", "geca", "--splits", "jump", "--seeds", 1, "--device", "cpu", "--tiny")
+    done = run("paper", "table1", *options, "-o", tmp_path / "out", "--cache", tmp_path / "stages")
+    assert done.code == 130
+    assert "the same command goes on" in done.err
+    assert [path.name.partition("-")[0] for path in (tmp_path / "stages").iterdir()] == ["samples"]

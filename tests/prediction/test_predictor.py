@@ -175,3 +175,21 @@ def test_a_new_example_without_weight_is_not_learned_from() -> None:
     predictor = Predictor(quick, device="cpu").fit(TRAIN, [wrong, right], p_aug=0.3, weights=[0.0, 1.0])
     walk, thrice = predictor.predict([("walk",), ("walk", "thrice")])[0]
     assert (walk.y, thrice.y) == (("WALK",), ("WALK",) * 3)
+
+
+def test_each_network_may_have_a_mixing_rate_of_its_own() -> None:
+    new = [Example((verb, "and", "jump"), (verb.upper(), "JUMP")) for verb in VERBS]
+    recipe = replace(PREDICTOR, epochs=2)
+
+    def losses(p_aug: float | list[float | None], augmented: list[list[Example]]) -> list[list[float]]:
+        predictor = Predictor(recipe, seeds=(0, 0), device="cpu").fit_each(TRAIN, augmented, p_aug=p_aug)
+        return list(map(list, zip(*predictor.fitted_.history.loss, strict=True)))
+
+    low, high = losses(0.2, [new, new])[0], losses(0.3, [new, new])[0]
+    assert low != pytest.approx(high)
+    # 16 originals in batches of 8 make two steps an epoch at either rate.
+    assert losses([0.3, 0.2], [new, new]) == [pytest.approx(high), pytest.approx(low)]
+    plain = losses(0.2, [[], []])[0]
+    assert losses([None, 0.2], [[], new]) == [pytest.approx(plain), pytest.approx(low)]
+    with pytest.raises(RecombineError, match="p_aug is 1"):
+        losses([0.2, 1.0], [new, new])

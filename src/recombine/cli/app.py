@@ -15,6 +15,7 @@ from recombine.cli.env import env_cli
 from recombine.cli.evaluate import evaluate_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
+from recombine.cli.paper_reports import items_cli, samples_cli
 from recombine.cli.predict import predict_cli
 from recombine.cli.quickstart import quickstart_cli
 from recombine.cli.score import score_cli
@@ -44,6 +45,8 @@ app.add_typer(paper, name="paper")
 _add(data, "scan", scan_cli)
 _add(data, "sigmorphon", sigmorphon_cli)
 _add(paper, "table1", table1_cli)
+_add(paper, "samples", samples_cli)
+_add(paper, "items", items_cli)
 _add(app, "quickstart", quickstart_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)

@@ -1,88 +1,160 @@
-"""``recombine paper``: runs the paper's experiments anew, and shows the figures beside the published ones."""
+"""``recombine paper table1``: runs the paper's experiments anew, and shows the figures beside the published ones."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.matrix import MatrixProgress
 from recombine.cli.options import Device, Json
-from recombine.cli.printing import print_json_list, print_table, say
-from recombine.cli.progress import progress
+from recombine.cli.printing import print_json_list, print_line, print_markdown, print_table
+from recombine.cli.training import Interrupted
+
+if TYPE_CHECKING:
+    from recombine.paper.rows import Row
 
 Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table; all unless told.")]
 Splits = Annotated[str, typer.Option("--splits", metavar="A,B", help="Which splits of SCAN.")]
 Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind.")]
 Results = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the figures are kept.")]
+Stages = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="DIR", help="Where finished stages are kept; .cache of -o unless told."),
+]
+Population = Annotated[
+    int, typer.Option("--population", metavar="R", min=1, help="How many predictors are trained as one.")
+]
+Further = Annotated[
+    Path | None,
+    typer.Option("--experiments", metavar="DIR", help="Files of further rows, in the form of the shipped ones."),
+]
 Show = Annotated[bool, typer.Option("--show", help="Run nothing; print the table from the figures there are.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown instead.")]
 Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="Capture training steps as CUDA graphs on a GPU.")]
+Tiny = Annotated[bool, typer.Option("--tiny", hidden=True, help="Rehearse on a part of the data with tiny networks.")]
+
+RESULTS = Path("results/table1")
 
 
 def table1_cli(
     *,
     rows: Rows = None,
-    splits: Splits = "jump",
+    splits: Splits = "jump,around-right",
     seeds: Seeds = 10,
     device: Device = "auto",
-    output: Results = Path("results/table1"),
+    output: Results = RESULTS,
+    cache: Stages = None,
+    population: Population = 40,
+    experiments: Further = None,
     show: Show = False,
+    markdown: Markdown = False,
     graphs: Graphs = True,
+    tiny: Tiny = False,
     json: Json = False,
 ) -> None:
-    """Runs rows of Table 1 (SCAN) at the paper's settings, on a GPU within minutes.
+    """Runs Table 1 (SCAN) at the paper's settings, on a GPU within minutes; what is done already is not done again.
 
     Example:
-      recombine paper table1 --rows recomb-2 --splits jump --seeds 10
+      recombine paper table1
+      recombine paper table1 --rows "recomb-2,recomb-2 + resampling" --splits jump --seeds 10
       recombine paper table1 --show
     """
+    from recombine.paper.rows import chosen, read_rows
+
+    known = read_rows(experiments)
     if not show:
-        for split in splits.split(","):
-            run_split(split, rows.split(",") if rows else None, seeds, device=device, output=output, graphs=graphs)
-    _print_table(output, json=json)
+        wanted = [split.strip() for split in splits.split(",")]
+        names = None if rows is None else [name.strip() for name in rows.split(",")]
+        with _resumable():
+            _run(
+                chosen(known, names, wanted),
+                wanted,
+                range(seeds),
+                known=known,
+                output=output,
+                cache=cache or output / ".cache",
+                device=device,
+                population=population,
+                graphs=graphs,
+                tiny=tiny,
+            )
+    _print_table(output, known, json=json, markdown=markdown)
 
 
-def run_split(
-    split: str, rows: list[str] | None, seeds: int, *, device: str, output: Path, graphs: bool = True
+def _run(
+    rows: "list[Row]",
+    splits: list[str],
+    seeds: range,
+    *,
+    known: "list[Row]",
+    output: Path,
+    cache: Path,
+    device: str,
+    population: int,
+    graphs: bool,
+    tiny: bool,
 ) -> None:
-    """Runs rows of Table 1 on one split and writes a record of each."""
-    from recombine import paper
-    from recombine.augmentation.recombination import Recombination
-    from recombine.experiment import run
+    from recombine.paper.matrix import How, Matrix, Scale
+    from recombine.paper.stages import Cache
+    from recombine.paper.tiny import tiny_settings, tiny_task
     from recombine.training.device import resolve
 
-    where = str(resolve(device))
-    plans = [paper.plan(row, split, device=device) for row in rows or paper.rows(split)]
-    task = paper.task(split)
-    for plan in plans:
-        outcome = run(
-            plan,
-            task,
-            range(seeds),
-            device=device,
-            say=say,
-            progress=lambda what: progress(what, judged="held out"),
-            graphs=graphs,
-        )
-        learned = plan.augmenter.settings() if isinstance(plan.augmenter, Recombination) else None
-        settings = {"predictor": asdict(plan.predictor), "augmenter": learned, "n": plan.n, "p_aug": plan.p_aug}
-        found = paper.record(outcome, split, command=["recombine", *sys.argv[1:]], device=where, settings=settings)
-        say(f"Written: {paper.write_record(found, output)}")
+    progress = MatrixProgress()
+    how = How(
+        output=output,
+        cache=Cache(cache, progress.say),
+        device=resolve(device),
+        command=sys.argv[1:],
+        population=population,
+        graphs=graphs,
+    )
+    scale = Scale(tiny_task, tiny_settings) if tiny else Scale()
+    matrix = Matrix(
+        rows,
+        splits,
+        seeds,
+        how,
+        progress=progress,
+        expect=progress.expect,
+        say=progress.say,
+        scale=scale,
+        known=known,
+    )
+    with progress.shown():
+        matrix.run()
 
 
-def _print_table(folder: Path, *, json: bool) -> None:
-    from recombine import paper
+@contextmanager
+def _resumable() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
-    cells = paper.cells(folder)
+
+def _print_table(folder: Path, rows: "list[Row]", *, json: bool, markdown: bool) -> None:
+    from recombine.paper.records import read_records
+    from recombine.paper.table import by_cell, cells, lines
+
+    records = by_cell(read_records(folder), rows)
     if json:
-        print_json_list([asdict(cell) for cell in cells])
+        print_json_list([asdict(cell) for cell in cells(records, rows)])
         return
-
-    def figure(mean: float | None, deviation: float | None) -> str:
-        return "-" if mean is None else f"{mean:.2f} ± {deviation:.2f}"
-
-    lines = [
-        (cell.row, cell.column, figure(cell.mean, cell.std), figure(cell.paper, cell.paper_std), str(cell.seeds))
-        for cell in cells
-    ]
-    print_table(lines, header=("row", "split", "ours", "paper", "seeds"))
+    header, shown = lines(records, rows, mark="**" if markdown else "*")
+    if markdown:
+        print_markdown(shown, header=header)
+    else:
+        print_table(shown, header=header)
+    print_line()
+    mark = "bold" if markdown else "*between asterisks*"
+    print_line(
+        f"Exact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
+    )
+    print_line("column (paired t-tests over test examples, Bonferroni, p < 0.05); - : all samples were rejected.")
+    for row in rows:
+        if row.note and any(row.name == name for name, _ in records):
+            print_line(f"{row.name}: {row.note}.")

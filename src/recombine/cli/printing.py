@@ -68,6 +68,12 @@ def print_table(
     Console(markup=False, highlight=False, emoji=False, width=width).print(table)
 
 
+def print_markdown(rows: Iterable[Sequence[str]], *, header: Sequence[str]) -> None:
+    """Prints a Markdown table on standard output; arguments as for ``print_table``."""
+    for cells in (header, ["---"] * len(header), *rows):
+        typer.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+
+
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Shows on a terminal that work is under way; elsewhere says nothing."""

@@ -49,10 +49,11 @@ def describe(steps: int, total: int, history: "History", *, judged: str, max_tim
     left = history.seconds * (total - steps) / steps
     if max_time is not None:
         left = min(left, max(0.0, max_time - history.seconds))
-    return ", ".join([*parts, f"{_duration(left)} left"])
+    return ", ".join([*parts, f"{duration(left)} left"])
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Returns a time for people."""
     whole = round(seconds)
     return f"{whole} s" if whole < 100 else f"{round(whole / 60)} min"
 

@@ -83,15 +83,17 @@ class Predictor:
         examples: Sequence[Example],
         augmented: Sequence[Sequence[Example]],
         *,
-        p_aug: float | None = None,
+        p_aug: float | Sequence[float | None] | None = None,
         weights: Sequence[Sequence[float]] | None = None,
         report: Report | None = None,
         checkpoint: Path | None = None,
         graphs: bool = True,
     ) -> Self:
-        """Trains each network on the examples and its own new ones, with weights of their own."""
-        if p_aug is not None and not 0 <= p_aug < 1:
-            raise RecombineError(f"p_aug is {p_aug}, expected at least 0 and less than 1.")
+        """Trains each network on the examples and its own new ones, with weights and perhaps a p_aug of their own."""
+        rates = list(p_aug) if isinstance(p_aug, Sequence) else [p_aug] * len(augmented)
+        for rate in rates:
+            if rate is not None and not 0 <= rate < 1:
+                raise RecombineError(f"p_aug is {rate}, expected at least 0 and less than 1.")
         each_weights = [None] * len(augmented) if weights is None else weights
         for new, given in zip(augmented, each_weights, strict=True):
             _check_weights(new, given)
@@ -104,7 +106,10 @@ class Predictor:
         self.fitted_: Fitted = fit(
             self.recipe,
             corpus,
-            [mixture(len(distinct), len(new), p_aug, w) for new, w in zip(augmented, each_weights, strict=True)],
+            [
+                mixture(len(distinct), len(new), rate, w)
+                for new, rate, w in zip(augmented, rates, each_weights, strict=True)
+            ],
             self.seeds,
             vocabulary=len(self.vocabulary_),
             judge=exact_match,

@@ -1,0 +1,1 @@
+"""The paper's experiments: what its tables say, how each row is run, and how ours compare."""

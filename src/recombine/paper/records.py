@@ -1,0 +1,145 @@
+"""One file per experiment: what came out, on which examples, with which samples, and where it is from."""
+
+import base64
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.augmentation.protocol import Samples
+from recombine.data.output import replacing
+from recombine.errors import RecombineError
+from recombine.evaluation.audit import audit
+from recombine.evaluation.seeds import summarize
+from recombine.example import Tokens
+
+if TYPE_CHECKING:
+    from recombine.experiment import Task
+
+LISTED = 20
+"""So many samples are listed, of all seeds together."""
+ITEMS = 8
+"""So many test items are shown whose inputs are among the samples, and as many others."""
+
+
+def sampled_part(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> dict[str, Any]:
+    """Returns the part of a record that speaks of samples.
+
+    Args:
+        samples: The new examples of each seed.
+        task: What they are judged by.
+        seeds: The seeds.
+    """
+    audits = [
+        audit(new.examples, gold=task.gold, train=task.train, test=task.test) if new.examples else None
+        for new in samples
+    ]
+    shares = [found.right / found.n for found in audits if found is not None and found.right is not None]
+    return {
+        "samples": [None if found is None else asdict(found) for found in audits],
+        "samples_right": asdict(summarize(shares)) if shares else None,
+        "kept": [len(new) for new in samples],
+        "rejected": [dict(new.rejected) for new in samples],
+        "listing": _listing(samples, task, seeds),
+    }
+
+
+def _listing(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> list[dict[str, Any]]:
+    """Returns some samples of all seeds, drawn at random."""
+    everything = [(seed, example) for seed, new in zip(seeds, samples, strict=True) for example in new]
+    order = np.random.default_rng(0).permutation(len(everything))[:LISTED]
+    return [
+        {
+            "seed": seed,
+            "x": " ".join(example.x),
+            "y": " ".join(example.y),
+            "right": None if task.gold is None else task.gold(example.x) == example.y,
+        }
+        for seed, example in (everything[place] for place in order)
+    ]
+
+
+def scored_part(predictions: Sequence[Sequence[Tokens]], task: "Task") -> dict[str, Any]:
+    """Returns the part of a record that speaks of the test set.
+
+    Args:
+        predictions: The outputs for the test set, by seed; none for a dash.
+        task: Has the true ones.
+    """
+    golds = [example.y for example in task.test]
+    correct = [np.array([y == gold for y, gold in zip(each, golds, strict=True)]) for each in predictions]
+    return {
+        "exact_match": [float(each.mean()) for each in correct],
+        "correct": [base64.b64encode(np.packbits(each).tobytes()).decode() for each in correct],
+        "tested": len(golds),
+    }
+
+
+def items(task: "Task", reference: Samples) -> list[dict[str, Any]]:
+    """Returns test items to look at: some whose inputs are among the reference's samples, and some others.
+
+    Each has the output that the samples have for it (the most probable one), or None.
+    """
+    outputs: dict[Tokens, Tokens] = {}
+    for sample in reference:
+        outputs.setdefault(sample.x, sample.y)
+    order = [task.test[place] for place in np.random.default_rng(0).permutation(len(task.test))]
+    among = [example for example in order if example.x in outputs][:ITEMS]
+    others = [example for example in order if example.x not in outputs][:ITEMS]
+    return [
+        {
+            "x": " ".join(example.x),
+            "y": " ".join(example.y),
+            "sampled": " ".join(outputs[example.x]) if example.x in outputs else None,
+        }
+        for example in (*among, *others)
+    ]
+
+
+def with_predictions(
+    shown: Sequence[Mapping[str, Any]], task: "Task", outputs: Sequence[Tokens]
+) -> list[dict[str, Any]]:
+    """Returns the items with what one network predicts for them."""
+    predicted = {" ".join(example.x): " ".join(y) for example, y in zip(task.test, outputs, strict=True)}
+    return [{**item, "predicted": predicted[item["x"]]} for item in shown]
+
+
+def write_record(found: Mapping[str, Any], folder: Path) -> Path:
+    """Writes an experiment's record where `read_records` looks for it."""
+    name = f"{found['column']}-{found['row']}".replace(" + ", "-").replace(" - ", "-no-")
+    path = folder / f"{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.json"
+    with replacing(path, force=True) as file:
+        file.write(json.dumps(found, indent=1, ensure_ascii=False).encode())
+    return path
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """Reads all records of a folder.
+
+    Raises:
+        RecombineError: If a file is no record.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            known = [isinstance(content["row"], str), isinstance(content["column"], str)]
+            known.append(all(isinstance(share, int | float) for share in content["exact_match"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise RecombineError("this is no record of an experiment.", place=str(path)) from error
+        if not all(known):
+            raise RecombineError("this is no record of an experiment.", place=str(path))
+        found.append(content)
+    return found
+
+
+def correctness(record: Mapping[str, Any]) -> np.ndarray | None:
+    """Returns which test examples each seed got right, one seed after the other; None if the record does not say."""
+    if not record.get("correct"):
+        return None
+    bits = [np.frombuffer(base64.b64decode(each), np.uint8) for each in record["correct"]]
+    return np.concatenate([np.unpackbits(each, count=record["tested"]) for each in bits]).astype(float)

@@ -1,0 +1,149 @@
+"""The rows of Table 1 as files say them: names, splits, published figures, and settings still unread."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import RecombineError, unknown
+
+SPLITS = ("jump", "around-right")
+"""The splits of SCAN that Table 1 has, in our order."""
+
+DEFAULTS = "defaults.toml"
+"""What all rows share unless they say otherwise."""
+
+Published = tuple[float, float] | None
+"""Mean and deviation; None for the paper's dash: all samples were rejected."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Settings from one file, to be laid over those of the layers before.
+
+    Attributes:
+        place: The file.
+        table: The settings for all splits.
+        splits: Further settings by split.
+    """
+
+    place: str
+    table: Mapping[str, Any]
+    splits: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table.
+
+    Attributes:
+        name: Its name.
+        splits: Those that it is run on.
+        published: The paper's figures by split, where it has the row.
+        note: A sentence to show beneath the table, or nothing.
+        layers: Its settings, from the most general.
+    """
+
+    name: str
+    splits: tuple[str, ...]
+    published: Mapping[str, Published]
+    note: str
+    layers: tuple[Layer, ...]
+
+
+def read_rows(further: Path | None = None) -> list[Row]:
+    """Returns the rows of Table 1 in order: the shipped ones, then those of a folder of files of the same form.
+
+    Raises:
+        RecombineError: If a file cannot be read, or two rows have one name.
+    """
+    shipped = resources.files("recombine.paper") / "experiments"
+    files = sorted((file for file in shipped.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
+    common = _layer(_parsed(shipped / DEFAULTS), DEFAULTS)
+    rows: dict[str, Row] = {}
+    for file in [*(file for file in files if file.name != DEFAULTS), *_added(further)]:
+        row = _row(file, common, rows)
+        if row.name in rows:
+            raise RecombineError(f"there is a row {row.name!r} already.", place=str(file), hint="Choose another name.")
+        rows[row.name] = row
+    return list(rows.values())
+
+
+def chosen(rows: Sequence[Row], names: Sequence[str] | None, splits: Sequence[str]) -> list[Row]:
+    """Returns the rows of these names (None: all) that are run on one of the splits, in the table's order.
+
+    Raises:
+        RecombineError: If there is no such row or split, or a row is run on none of the splits.
+    """
+    for split in splits:
+        if split not in SPLITS:
+            raise unknown("split", split, SPLITS)
+    known = {row.name: row for row in rows}
+    for name in names or ():
+        if name not in known:
+            raise unknown("row", name, known)
+        if not set(known[name].splits) & set(splits):
+            raise RecombineError(f"the row {name!r} is run on {' and '.join(known[name].splits)} only.")
+    return [row for row in rows if set(row.splits) & set(splits) and (names is None or row.name in names)]
+
+
+def _added(folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    found = sorted(folder.glob("*.toml"))
+    if not found:
+        raise RecombineError("there are no experiments here.", place=str(folder), hint="Expected .toml files.")
+    return found
+
+
+def _parsed(file: Traversable) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecombineError(f"this is no TOML: {error}.", place=str(file)) from error
+
+
+def _layer(content: Mapping[str, Any], place: str) -> Layer:
+    splits = {split: content[split] for split in SPLITS if split in content}
+    for split, table in splits.items():
+        _expect(isinstance(table, dict), split, "a table", place=place)
+    return Layer(place, {key: value for key, value in content.items() if key not in SPLITS}, splits)
+
+
+def _row(file: Traversable, common: Layer, before: Mapping[str, Row]) -> Row:
+    place, content = str(file), _parsed(file)
+    name, like, note = content.pop("name", None), content.pop("like", None), content.pop("note", "")
+    _expect(isinstance(name, str) and bool(name), "name", "the name of the row", place=place)
+    _expect(isinstance(note, str), "note", "a string", place=place)
+    _expect(like is None or like in before, "like", "the name of a row in an earlier file", place=place)
+    splits = content.pop("splits", [*(before[like].splits if like else SPLITS)])
+    valid = isinstance(splits, list) and bool(splits) and all(split in SPLITS for split in splits)
+    _expect(valid, "splits", f"a list of {' and '.join(SPLITS)}", place=place)
+    published = content.pop("published", {})
+    _expect(isinstance(published, dict), "published", "a table", place=place)
+    layers = before[like].layers if like else (common,)
+    return Row(
+        name=name,
+        splits=tuple(split for split in SPLITS if split in splits),
+        published={split: _published(split, figure, place=place) for split, figure in published.items()},
+        note=note,
+        layers=(*layers, _layer(content, place)),
+    )
+
+
+def _published(split: str, figure: object, *, place: str) -> Published:
+    _expect(split in SPLITS, f"published.{split}", f"one of {', '.join(SPLITS)}", place=place)
+    if figure == "-":
+        return None
+    match figure:
+        case [int() | float() as mean, int() | float() as deviation]:
+            return float(mean), float(deviation)
+    raise RecombineError(f'published.{split} is {figure!r}; expected [mean, deviation] or "-".', place=place)
+
+
+def _expect(met: bool, key: str, expected: str, *, place: str) -> None:
+    if not met:
+        raise RecombineError(f"{key} is not as it should be; expected {expected}.", place=place)

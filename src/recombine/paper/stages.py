@@ -1,0 +1,141 @@
+"""Results of stages on disk, each under a hash of all that it depends on: what is there need not be done again."""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.paper.provenance import commit, today
+
+FORMAT = 1
+"""Raised whenever the same settings give another result than before, or its files look different."""
+
+MANIFEST = "stage.json"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A piece of work, identified by what its result depends on.
+
+    Attributes:
+        kind: What is made, e.g. ``"samples"``.
+        inputs: Settings, seeds, digests of data, keys of the stages before: JSON-friendly.
+    """
+
+    kind: str
+    inputs: Mapping[str, Any]
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of it all."""
+        return _digest([FORMAT, self.kind, self.inputs])[:24]
+
+
+@dataclass
+class Done:
+    """A finished stage.
+
+    Attributes:
+        key: The stage's.
+        folder: Where its files are.
+        seconds: What it took, by part.
+        commit: The code that did it.
+    """
+
+    key: str
+    folder: Path
+    seconds: dict[str, float] = field(default_factory=dict)
+    commit: str = ""
+
+
+class Cache:
+    """A folder of finished stages.
+
+    Args:
+        folder: Where; made when the first stage is finished.
+        say: Is told of stages that are damaged.
+    """
+
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
+        self.folder, self.say = folder, say
+        self._found: dict[str, Done] = {}  # checked already, or written by ourselves
+
+    def find(self, stage: Stage) -> Done | None:
+        """Returns a stage's result, if it is there and as it was written; else the stage is to be done (again)."""
+        if stage.key in self._found:
+            return self._found[stage.key]
+        folder = self._folder(stage)
+        if not folder.exists():
+            return None
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            digest = manifest.pop("digest")
+            intact = digest == _digest(manifest) and manifest["files"] == _checksums(folder)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            intact = False
+        if not intact:
+            self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+        self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"])
+        return self._found[stage.key]
+
+    @contextmanager
+    def doing(self, stage: Stage) -> Iterator[Done]:
+        """Gives a folder for a stage's files, which becomes its result when the block ends well, and else vanishes."""
+        folder = self._folder(stage)
+        temporary = folder.parent / f".{secrets.token_hex(8)}.tmp"
+        done = Done(stage.key, temporary, commit=commit())
+        try:
+            temporary.mkdir(parents=True)
+            yield done
+            manifest = {
+                "kind": stage.kind,
+                "inputs": stage.inputs,
+                "seconds": done.seconds,
+                "commit": done.commit,
+                "date": today(),
+                "files": _checksums(temporary),
+            }
+            with (temporary / MANIFEST).open("w", encoding="utf-8") as file:
+                json.dump({**manifest, "digest": _digest(manifest)}, file, indent=1, ensure_ascii=False)
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.rmtree(folder, ignore_errors=True)
+            temporary.rename(folder)
+            done.folder = folder
+            self._found[stage.key] = done
+        except OSError as error:
+            raise RecombineError(f"cannot be written: {error.strerror or error}.", place=str(folder)) from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+    def _folder(self, stage: Stage) -> Path:
+        return self.folder / f"{stage.kind}-{stage.key}"
+
+
+def digest_of(examples: Iterable[Example]) -> str:
+    """Returns a hash of examples and their order; where they came from plays no part."""
+    return _digest([[example.x, example.y] for example in examples])
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file != folder / MANIFEST:
+            with file.open("rb") as stream:
+                found[file.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found

@@ -1,0 +1,210 @@
+"""How each stage of the rows of one split is done, unless it has been done before."""
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.protocol import Samples
+from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.resample import Resampler
+from recombine.example import Example, Tokens
+from recombine.experiment import Task
+from recombine.neighborhoods import Neighborhoods
+from recombine.paper.effort import Effort
+from recombine.paper.files import read_predictions, read_samples, write_predictions, write_samples
+from recombine.paper.keys import Keys
+from recombine.paper.settings import Settings
+from recombine.paper.stages import Cache, Done, Stage
+from recombine.paper.strict import described
+from recombine.prediction.direct import DirectInference
+from recombine.prediction.predictor import Predictor
+from recombine.training.fit import Recipe
+from recombine.training.loop import Report
+
+Progress = Callable[[str, float], AbstractContextManager[Report | None]]
+"""Gives, while a stage is done whose name and effort it is told, what training is to report to."""
+
+ROWS, MODEL, PREDICTIONS = "rows.npz", "model", "predictions.jsonl"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One predictor to train."""
+
+    stage: Stage
+    recipe: Recipe
+    seed: int
+    samples: Sequence[Example]
+    p_aug: float | None
+
+
+@dataclass
+class Work:
+    """Does the stages of one split and keeps their results in a cache.
+
+    Attributes:
+        split: Its name, for people.
+        task: Its data.
+        seeds: One network of each kind for each.
+        cache: Where results are kept.
+        device: Where networks run.
+        progress: Shows how it goes.
+        graphs: Use CUDA graphs on a GPU.
+    """
+
+    split: str
+    task: Task
+    seeds: Sequence[int]
+    cache: Cache
+    device: torch.device
+    progress: Progress
+    graphs: bool = True
+
+    def __post_init__(self) -> None:
+        self.keys = Keys(self.task, self.seeds, self.device.type)
+        self.effort = Effort(self.task, len(self.seeds))
+        self.row = ""  # for which row the stages are done now, for people
+        self._latest: tuple[str, Recombination] | None = None
+
+    def neighborhoods(self, settings: Settings) -> Neighborhoods:
+        """Returns the prototypes that each training example can be rebuilt from."""
+        if not settings.prototypes:
+            alone = np.arange(len(self.task.train), dtype=np.int32)[:, None]
+            return Neighborhoods(alone, settings.neighborhood.name)
+        stage = self.keys.neighborhoods(settings)
+        done = self.cache.find(stage)
+        if done is None:
+            with self._doing(stage, "neighborhoods", settings) as (done, _):
+                found = settings.neighborhood.build(self.task.train, seed=0).require_rows()
+                found.save(done.folder / ROWS)
+        return Neighborhoods.load(done.folder / ROWS)
+
+    def generator(self, settings: Settings) -> Recombination:
+        """Returns the recombination networks."""
+        stage = self.keys.generator(settings)
+        if self._latest is not None and self._latest[0] == stage.key:
+            return self._latest[1]
+        self._latest = None  # before another population needs the memory
+        _free_memory()
+        done = self.cache.find(stage)
+        if done is not None:
+            augmenter = Recombination.load(done.folder / MODEL, device=str(self.device))
+        else:
+            augmenter = self._trained(settings, stage)
+        self._latest = stage.key, augmenter
+        return augmenter
+
+    def _trained(self, settings: Settings, stage: Stage) -> Recombination:
+        neighborhoods = self.neighborhoods(settings)
+        augmenter = Recombination(
+            settings.neighborhood,
+            settings.generator,
+            sampling=settings.sampling,
+            prototypes=settings.prototypes,
+            seeds=self.seeds,
+            device=str(self.device),
+        )
+        what = f"{len(self.seeds)} recombination networks"
+        with self._doing(stage, what, settings) as (done, report):
+            augmenter.fit_on(self.task.train, neighborhoods, report=report, graphs=self.graphs)
+            augmenter.save(done.folder / MODEL)
+        return augmenter
+
+    def samples(self, settings: Settings) -> list[Samples]:
+        """Returns the new examples of each seed."""
+        if settings.method in ("none", "direct"):
+            return [Samples((), 0)] * len(self.seeds)
+        stage = self.keys.samples(settings)
+        done = self.cache.find(stage)
+        if done is None:
+            # Trained before the clock of this stage starts.
+            augmenter = None if settings.method == "geca" else self.generator(settings)
+            with self._doing(stage, "samples", settings) as (done, _):
+                write_samples(self._drawn(settings, augmenter), done.folder)
+        return read_samples(done.folder)
+
+    def _drawn(self, settings: Settings, augmenter: Recombination | None) -> list[Samples]:
+        accept = None
+        if settings.resampling:
+            accept = Resampler(**described(settings.resampler)).fit(self.task.train)
+        if augmenter is None:
+            geca = GECA(**described(settings.geca)).fit(self.task.train)
+            return [geca.sample(settings.n, seed, accept) for seed in self.seeds]
+        augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
+        return augmenter.sample_each(settings.n, 0, accept)
+
+    def direct(self, settings: Settings) -> list[list[Tokens]]:
+        """Returns the recombination networks' own predictions for the test set, by seed."""
+        stage = self.keys.direct(settings)
+        done = self.cache.find(stage)
+        if done is None:
+            augmenter = self.generator(settings)
+            with self._doing(stage, "direct inference", settings) as (done, _):
+                inference = DirectInference(augmenter, **described(settings.direct))
+                for number, each in enumerate(inference.predict([example.x for example in self.task.test])):
+                    write_predictions([prediction.y for prediction in each], done.folder / f"{number}.jsonl")
+        return [read_predictions(done.folder / f"{number}.jsonl") for number in range(len(self.seeds))]
+
+    def jobs(self, settings: Settings, samples: Sequence[Samples]) -> list[Job]:
+        """Returns the predictors that a row needs, one for each seed."""
+        return [
+            Job(
+                self.keys.predictions(settings, new.examples, seed),
+                settings.predictor,
+                seed,
+                new.examples,
+                settings.p_aug if new.examples else None,
+            )
+            for seed, new in zip(self.seeds, samples, strict=True)
+        ]
+
+    def train(self, jobs: Sequence[Job]) -> None:
+        """Trains predictors of one recipe as one population and keeps their predictions."""
+        self._latest = None
+        _free_memory()
+        recipe = jobs[0].recipe
+        predictor = Predictor(recipe, seeds=[job.seed for job in jobs], device=str(self.device))
+        began = time.perf_counter()
+        with self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs)) as report:
+            predictor.fit_each(
+                self.task.train,
+                [job.samples for job in jobs],
+                p_aug=[job.p_aug for job in jobs],
+                report=report,
+                graphs=self.graphs,
+            )
+            trained = time.perf_counter()
+            found = predictor.predict([example.x for example in self.task.test])
+        tested = time.perf_counter()
+        # Each has its share of what the population took.
+        seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
+        for job, predictions in zip(jobs, found, strict=True):
+            with self.cache.doing(job.stage) as done:
+                write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
+                done.seconds = seconds
+
+    def predictions(self, job: Job) -> list[Tokens] | None:
+        """Returns a predictor's outputs for the test set, if it has been trained."""
+        done = self.cache.find(job.stage)
+        return None if done is None else read_predictions(done.folder / PREDICTIONS)
+
+    @contextmanager
+    def _doing(self, stage: Stage, what: str, settings: Settings) -> Iterator[tuple[Done, Report | None]]:
+        effort = self.effort.of(stage.kind, settings)
+        with self.progress(f"{self.split}, {self.row}: {what}", effort) as report, self.cache.doing(stage) as done:
+            began = time.perf_counter()
+            yield done, report
+            done.seconds = {stage.kind: time.perf_counter() - began}
+
+
+def _free_memory() -> None:
+    """Gives back to the GPU what networks that are gone held."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,163 @@
+"""What records say, and how they are read back."""
+
+import base64
+import json
+import re
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_task import TASK, example
+
+from recombine.augmentation.protocol import Samples
+from recombine.errors import RecombineError
+from recombine.evaluation.audit import audit
+from recombine.example import Example
+from recombine.paper import provenance
+from recombine.paper.records import (
+    correctness,
+    items,
+    read_records,
+    sampled_part,
+    scored_part,
+    with_predictions,
+    write_record,
+)
+
+RESULTS = Path(__file__).parent.parent.parent / "results/table1"
+RIGHT, WRONG = example("jump twice"), Example(("jump", "thrice"), ("JUMP",))
+
+
+def test_samples_are_judged_counted_and_listed() -> None:
+    samples = [Samples((RIGHT, WRONG), 2, {"known": 3}), Samples((), 2, {"too long": 4})]
+    found = sampled_part(samples, TASK, [5, 6])
+    counts = asdict(audit([RIGHT, WRONG], gold=TASK.gold, train=TASK.train, test=TASK.test))
+    assert found["samples"] == [counts, None]
+    assert found["samples_right"] == {"mean": 0.5, "deviation": 0.0, "n": 1}
+    assert found["kept"] == [2, 0]
+    assert found["rejected"] == [{"known": 3}, {"too long": 4}]
+    assert sorted(found["listing"], key=lambda sample: sample["x"]) == [
+        {"seed": 5, "x": "jump thrice", "y": "JUMP", "right": False},
+        {"seed": 5, "x": "jump twice", "y": "JUMP JUMP", "right": True},
+    ]
+    assert sampled_part([Samples((), 0)], TASK, [0])["samples_right"] is None
+
+
+def test_listings_draw_from_all_seeds_and_are_the_same_each_time() -> None:
+    everything = [example(f"{one} and {two}") for one in ("walk", "run", "look") for two in ("walk", "turn", "hop")]
+    samples = [Samples(tuple(everything), 9)] * 4
+    listing = sampled_part(samples, TASK, [0, 1, 2, 3])["listing"]
+    assert listing == sampled_part(samples, TASK, [0, 1, 2, 3])["listing"]
+    assert len(listing) == len({(sample["seed"], sample["x"]) for sample in listing}) == 20
+    assert {sample["seed"] for sample in listing} == {0, 1, 2, 3}
+
+
+def test_scores_and_the_examples_behind_them() -> None:
+    golds = [pair.y for pair in TASK.test]
+    one = [golds[0], *[()] * (len(golds) - 1)]
+    found = scored_part([golds, one], TASK)
+    assert found["exact_match"] == [1.0, 1 / len(golds)]
+    assert found["tested"] == len(golds) == 7
+    assert base64.b64decode(found["correct"][1]) == bytes([0b1000_0000])
+    right = correctness(found)
+    assert right is not None
+    assert right.tolist() == [1.0] * 7 + [1.0] + [0.0] * 6
+    assert correctness(scored_part([], TASK)) is None
+    assert correctness({}) is None
+
+
+def test_items_are_of_both_kinds_and_the_same_for_all_rows() -> None:
+    other = Example(RIGHT.x, ("HOP",))
+    shown = items(TASK, Samples((WRONG, RIGHT, other), 3))
+    among, rest = shown[:2], shown[2:]
+    assert {(item["x"], item["sampled"]) for item in among} == {("jump thrice", "JUMP"), ("jump twice", "JUMP JUMP")}
+    assert len(rest) == 5
+    assert all(item["sampled"] is None for item in rest)
+    assert all(
+        TASK.gold is not None and TASK.gold(tuple(item["x"].split())) == tuple(item["y"].split()) for item in shown
+    )
+    outputs = [(str(number),) for number in range(7)]
+    predicted = with_predictions(shown, TASK, outputs)
+    by_x = {" ".join(pair.x): str(number) for number, pair in enumerate(TASK.test)}
+    assert [item["predicted"] for item in predicted] == [by_x[item["x"]] for item in shown]
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("recomb-2 + stand-ins", "jump-recomb-2-stand-ins.json"),
+        ("recomb-2 - copying", "jump-recomb-2-no-copying.json"),
+        ("direct inference", "jump-direct-inference.json"),
+        ("../a b/ü", "jump-a-b.json"),
+    ],
+)
+def test_records_are_written_and_read(tmp_path: Path, row: str, name: str) -> None:
+    found = {"row": row, "column": "jump", "exact_match": [0.5], "provenance": {"device": "ü"}}
+    folder = tmp_path / "new"
+    assert write_record(found, folder) == folder / name
+    assert write_record(found | {"exact_match": []}, folder) == folder / name  # a later run takes the earlier's place
+    assert read_records(folder) == [found | {"exact_match": []}]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        "{}",
+        '{"row": "a", "column": "b", "exact_match": 7}',
+        '{"row": 1, "column": "b", "exact_match": []}',
+    ],
+)
+def test_what_is_no_record(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(RecombineError, match="no record of an experiment") as error:
+        read_records(tmp_path)
+    assert error.value.place == str(tmp_path / "x.json")
+
+
+def test_a_folder_without_records_has_none(tmp_path: Path) -> None:
+    assert read_records(tmp_path) == read_records(tmp_path / "none") == []
+
+
+def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    provenance.commit.cache_clear()
+    monkeypatch.setenv("RECOMBINE_COMMIT", "abc")
+    found = provenance.provenance(["recombine", "a b"], "cpu")
+    assert shlex.split(found["command"]) == ["recombine", "a b"]  # as one would type it
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"])
+    assert found["commit"] == "abc"
+    assert all(found.values())
+    provenance.commit.cache_clear()
+    monkeypatch.delenv("RECOMBINE_COMMIT")
+    monkeypatch.chdir(tmp_path)
+    assert provenance.commit() == "unknown"
+    provenance.commit.cache_clear()
+
+
+def test_every_committed_figure_says_where_it_is_from() -> None:
+    paths = sorted(RESULTS.glob("*.json"))
+    assert paths
+    for path in paths:
+        found = json.loads(path.read_text("utf-8"))
+        assert path.name == write_name(found)
+        assert len(found["seeds"]) == len(set(found["seeds"])) == 10
+        assert len(found["exact_match"]) == (0 if found.get("dash") else 10)
+        assert all(0 <= share <= 1 for share in found["exact_match"])
+        right = correctness(found)
+        if right is not None:
+            assert np.allclose(right.reshape(10, -1).mean(1), found["exact_match"])
+        assert all(seconds > 0 for seconds in found["seconds"].values())
+        assert found["settings"]["predictor"]
+        origin = found["provenance"]
+        assert origin["command"].startswith("recombine paper table1")
+        assert re.fullmatch("[0-9a-f]{40}", origin["commit"])
+        assert all(origin[key] for key in ("device", "torch", "python", "date", "recombine"))
+
+
+def write_name(found: dict[str, str]) -> str:
+    return f"{found['column']}-{found['row'].replace(' + ', '-').replace(' - ', '-no-').replace(' ', '-')}.json"

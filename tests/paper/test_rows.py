@@ -1,0 +1,183 @@
+"""The files of experiments, as they are and as users may write them."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recombine.augmentation.resample import Resampler
+from recombine.data.scan import interpret
+from recombine.decoding.generate import Decoding
+from recombine.errors import RecombineError
+from recombine.neighborhoods import LongLong, LongShort
+from recombine.paper.rows import SPLITS, Row, chosen, read_rows
+from recombine.paper.settings import Settings, settings
+from recombine.paper.tasks import task
+from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
+
+ROWS = {row.name: row for row in read_rows()}
+
+
+def of(name: str, split: str) -> Settings:
+    return settings(ROWS[name], split)
+
+
+def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
+    assert list(ROWS) == [
+        "baseline",
+        "geca",
+        "learned aug",
+        "learned aug + resampling",
+        "recomb-1 + resampling",
+        "recomb-2 + resampling",
+        "recomb-2",
+        "recomb-2 + VAE",
+        "recomb-2 - copying",
+        "direct inference",
+        "recomb-2 + stand-ins",
+        "recomb-2 + stand-ins + resampling",
+    ]
+    assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
+        "recomb-2 + VAE",
+        "recomb-2 - copying",
+        "direct inference",
+    ]
+
+
+def test_published_figures_are_those_of_the_paper() -> None:
+    figures = {(name, split): figure for name, row in ROWS.items() for split, figure in row.published.items()}
+    assert figures["geca", "around-right"] == (0.98, 0.02)
+    assert figures["recomb-2 + resampling", "jump"] == (0.87, 0.08)
+    assert figures["recomb-1 + resampling", "around-right"] == (0.17, 0.07)
+    assert figures["direct inference", "jump"] == (0.57, 0.05)
+    assert [key for key, figure in figures.items() if figure is None] == [
+        ("learned aug + resampling", "jump"),
+        ("learned aug + resampling", "around-right"),
+        ("recomb-1 + resampling", "jump"),
+    ]
+    assert len(figures) == 17
+    assert not any("stand-ins" in name for name, _ in figures)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_rows_have_the_papers_protocol(split: str) -> None:
+    for name, row in ROWS.items():
+        if split not in row.splits:
+            continue
+        found = settings(row, split)
+        assert (found.n, found.p_aug) == (400, {"jump": 0.01, "around-right": 0.2}[split])
+        assert found.predictor == SCAN_PREDICTOR
+        assert found.neighborhood == {"jump": LongShort(removal="distinct"), "around-right": LongLong()}[split]
+        assert found.resampling == ("resampling" in name)
+        assert found.sampling.novelty == "both"
+        assert bool(found.generator.stand_ins) == ("stand-ins" in name)
+    assert {name: of(name, split).prototypes for name in ("learned aug", "recomb-1 + resampling", "recomb-2")} == {
+        "learned aug": 0,
+        "recomb-1 + resampling": 1,
+        "recomb-2": 2,
+    }
+
+
+def test_recomb_2_is_as_the_text_has_it_where_it_can_be() -> None:
+    jump, around = of("recomb-2", "jump"), of("recomb-2", "around-right")
+    assert jump.generator == replace(SCAN_GENERATOR, max_steps=12_000)
+    assert around.generator == replace(SCAN_GENERATOR, max_steps=12_000, epochs=3)
+    assert jump.sampling.decoding == Decoding("beam", width=4)
+    assert around.sampling.decoding == Decoding("mixed", temperature=0.4)
+    network = jump.generator.network
+    assert of("recomb-2 + VAE", "jump").generator.network == replace(network, latent=32)
+    assert of("recomb-2 - copying", "jump").generator.network == replace(network, copying="none")
+    assert (
+        replace(of("direct inference", "jump"), method="recombination", direct=jump.direct).generator == jump.generator
+    )
+
+
+@pytest.mark.parametrize(("split", "words"), [("jump", "jump"), ("around-right", "around right")])
+def test_resampling_keeps_what_is_rare_by_training_counts_alone(split: str, words: str) -> None:
+    data = task(split)
+    found = of("recomb-2 + resampling", split).resampler
+    rare = Resampler(found.epsilon, found.ngram, found.side).fit(data.train)
+    assert all(rare(example) is None for example in data.test)
+    kept = [example for example in data.train if rare(example) is None]
+    assert [" ".join(example.x) for example in kept] == (["jump"] if split == "jump" else [])
+    assert all(words in " ".join(example.x) for example in data.test)
+
+
+def test_the_task_is_scan_without_repetitions() -> None:
+    found = task("jump")
+    assert len(found.train) == len(set(found.train)) == 13_204
+    assert len(found.test) == 7_706
+    assert found.gold is interpret
+    assert [pair.x for pair in found.train if "jump" in pair.x] == [("jump",)]
+    with pytest.raises(RecombineError, match="unknown split"):
+        task("jmp")
+
+
+def write(folder: Path, content: str, name: str = "mine.toml") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_users_add_rows_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, 'name = "mine"\nlike = "recomb-2 + stand-ins"\nn = 5\n[jump]\nn = 6\n[jump.generator]\nlr = 1\n')
+    *_, mine = read_rows(tmp_path)
+    assert (mine.name, mine.splits, mine.published, mine.note) == ("mine", SPLITS, {}, "")
+    jump, around, like = settings(mine, "jump"), settings(mine, "around-right"), of("recomb-2 + stand-ins", "jump")
+    assert (jump.n, around.n) == (6, 5)
+    assert jump.generator == replace(like.generator, lr=1.0)
+    assert around.generator == of("recomb-2 + stand-ins", "around-right").generator
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("name = ", "this is no TOML"),
+        ("n = 3", "name is not as it should be; expected the name of the row"),
+        ('name = "recomb-2"', "there is a row 'recomb-2' already"),
+        ('name = "a"\nlike = "b"', "like is not as it should be; expected the name of a row in an earlier file"),
+        ('name = "a"\nsplits = "jump"', "splits is not as it should be; expected a list of jump and around-right"),
+        ('name = "a"\nsplits = []', "splits is not"),
+        ('name = "a"\njump = 3', "jump is not as it should be; expected a table"),
+        ('name = "a"\npublished = 3', "published is not"),
+        ('name = "a"\n[published]\njump = 0.5', 'published.jump is 0.5; expected [mean, deviation] or "-"'),
+        ('name = "a"\n[published]\nlength = "-"', "published.length is not as it should be; expected one of jump"),
+    ],
+)
+def test_files_that_are_no_rows(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(RecombineError, match=re.escape(message)) as error:
+        read_rows(write(tmp_path, content))
+    assert error.value.place == str(tmp_path / "mine.toml")
+
+
+def test_settings_that_there_are_not_are_found_when_a_row_is_resolved(tmp_path: Path) -> None:
+    *_, mine = read_rows(write(tmp_path, 'name = "a"\n[around-right.generator]\nsteps = 3'))
+    settings(mine, "jump")
+    with pytest.raises(RecombineError, match=r"unknown setting 'generator\.steps'") as error:
+        settings(mine, "around-right")
+    assert error.value.place == str(tmp_path / "mine.toml")
+
+
+def test_a_folder_without_files_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(RecombineError, match="there are no experiments here"):
+        read_rows(tmp_path)
+
+
+def names(rows: list[Row]) -> list[str]:
+    return [row.name for row in rows]
+
+
+def test_rows_are_chosen_by_name_and_split() -> None:
+    rows = list(ROWS.values())
+    assert names(chosen(rows, None, SPLITS)) == list(ROWS)
+    assert "direct inference" not in names(chosen(rows, None, ["around-right"]))
+    assert names(chosen(rows, ["recomb-2", "baseline"], ["jump"])) == ["baseline", "recomb-2"]
+    with pytest.raises(
+        RecombineError, match=r"unknown row 'recomb2'. Did you mean 'recomb-2'\? The rows are: baseline"
+    ):
+        chosen(rows, ["recomb2"], SPLITS)
+    with pytest.raises(RecombineError, match="unknown split 'length'"):
+        chosen(rows, None, ["length"])
+    with pytest.raises(RecombineError, match="the row 'direct inference' is run on jump only"):
+        chosen(rows, ["direct inference"], ["around-right"])

@@ -1,0 +1,88 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from recombine.example import Example, Provenance
+from recombine.paper.stages import MANIFEST, Cache, Stage, digest_of
+
+STAGE = Stage("samples", {"n": 3, "seeds": [0, 1]})
+
+
+def fill(cache: Cache, stage: Stage = STAGE, content: str = "hello") -> Path:
+    with cache.doing(stage) as done:
+        (done.folder / "inner").mkdir()
+        (done.folder / "inner/a.txt").write_text(content)
+        (done.folder / "b.txt").write_text("b")
+        done.seconds = {"samples": 1.5}
+    return done.folder
+
+
+def test_keys_depend_on_all_inputs_and_not_on_their_order() -> None:
+    assert STAGE.key == Stage("samples", {"seeds": [0, 1], "n": 3}).key
+    others = [Stage("direct", STAGE.inputs), Stage("samples", {"n": 3, "seeds": [1, 0]}), Stage("samples", {"n": 3})]
+    assert len({STAGE.key, *(stage.key for stage in others)}) == 4
+
+
+def test_what_is_done_is_found_by_others(tmp_path: Path) -> None:
+    assert Cache(tmp_path / "new").find(STAGE) is None
+    folder = fill(Cache(tmp_path / "new"))
+    found = Cache(tmp_path / "new").find(STAGE)
+    assert found is not None
+    assert (found.key, found.folder, found.seconds) == (STAGE.key, folder, {"samples": 1.5})
+    assert (found.folder / "inner/a.txt").read_text() == "hello"
+    assert found.commit
+    assert json.loads((folder / MANIFEST).read_text())["inputs"] == STAGE.inputs
+    assert Cache(tmp_path / "new").find(Stage("samples", {"n": 4})) is None
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+
+    def interrupted() -> None:
+        with cache.doing(STAGE) as done:
+            (done.folder / "a.txt").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (list(tmp_path.iterdir()), cache.find(STAGE)) == ([], None)
+
+
+def damage(folder: Path, how: str) -> None:
+    match how:
+        case "altered":
+            (folder / "inner/a.txt").write_text("hellp")
+        case "missing":
+            (folder / "b.txt").unlink()
+        case "added":
+            (folder / "c.txt").write_text("c")
+        case "no manifest":
+            (folder / MANIFEST).unlink()
+        case "cut manifest":
+            (folder / MANIFEST).write_text((folder / MANIFEST).read_text()[:-20])
+        case "other manifest":
+            (folder / MANIFEST).write_text("[]")
+        case "altered manifest":
+            (folder / MANIFEST).write_text((folder / MANIFEST).read_text().replace("1.5", "0.5"))
+
+
+@pytest.mark.parametrize(
+    "how", ["altered", "missing", "added", "no manifest", "cut manifest", "other manifest", "altered manifest"]
+)
+def test_what_is_damaged_is_named_and_done_again(tmp_path: Path, how: str) -> None:
+    folder = fill(Cache(tmp_path))
+    damage(folder, how)
+    said: list[str] = []
+    cache = Cache(tmp_path, said.append)
+    assert cache.find(STAGE) is None
+    assert said == [f"{folder}: the samples are not as they were written, and are made again."]
+    fill(cache)
+    assert Cache(tmp_path, said.append).find(STAGE) is not None
+    assert len(said) == 1
+
+
+def test_digests_know_pairs_and_their_order_only() -> None:
+    one, two = Example(("a", "b"), ("c",)), Example(("a",), ("b", "c"))
+    assert digest_of([one, two]) == digest_of([one.with_provenance(Provenance("x")), two])
+    assert len({digest_of(examples) for examples in ([one, two], [two, one], [one], [two], [])}) == 5

@@ -1,0 +1,114 @@
+"""The table and the reports, from records alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from toy_task import TASK
+
+from recombine.paper.records import scored_part
+from recombine.paper.reports import item_reports, sample_reports
+from recombine.paper.rows import read_rows
+from recombine.paper.table import Cell, best_rows, by_cell, cells, lines
+
+ROWS = read_rows()
+GOLDS = [pair.y for pair in TASK.test]
+
+
+def record(row: str, column: str = "jump", right: Sequence[int] = (7, 7), **further: object) -> dict[str, Any]:
+    outputs = [[*GOLDS[:count], *[("?",)] * (7 - count)] for count in right]
+    seeds = list(range(len(right)))
+    return {"row": row, "column": column, "seeds": seeds, **scored_part(outputs, TASK), **further}
+
+
+DASH = record("recomb-1 + resampling", right=()) | {"seeds": [0, 1], "rejected": [{"known": 1000}, {"a": 1, "b": 500}]}
+
+
+def test_cells_are_in_the_tables_order_with_the_papers_figures() -> None:
+    found = [record("of a user"), record("recomb-2", right=(0, 7)), record("geca", "around-right"), DASH]
+    assert cells(by_cell(found, ROWS), ROWS) == [
+        Cell("geca", "around-right", 1.0, 0.0, 2, 0.98, 0.02),
+        Cell("recomb-1 + resampling", "jump", None, None, 2, None, None),
+        Cell("recomb-2", "jump", 0.5, 0.5, 2, 0.88, 0.07),
+        Cell("of a user", "jump", 1.0, 0.0, 2, None, None),
+    ]
+    older = {"row": "baseline", "column": "jump", "exact_match": [0.0, 0.5]}
+    assert cells(by_cell([older], ROWS), ROWS) == [Cell("baseline", "jump", 0.25, 0.25, 2, 0.0, 0.0)]
+
+
+def test_the_best_rows_are_those_that_chance_cannot_tell_apart() -> None:
+    found = by_cell([record("baseline", right=(0, 0)), record("geca"), record("recomb-2", right=(7, 6)), DASH], ROWS)
+    assert best_rows(found, "jump") == ("geca", "recomb-2")
+    assert best_rows(found, "around-right") == ()
+    alike = by_cell([record("geca"), record("recomb-2")], ROWS)
+    assert best_rows(alike, "jump") == ()
+
+
+def test_only_rows_over_the_same_seeds_are_compared() -> None:
+    found = [record("baseline", right=(0, 0)), record("geca", right=(6, 6)), record("recomb-2", right=(7, 7, 7))]
+    assert best_rows(by_cell(found, ROWS), "jump") == ("geca",)
+
+
+def test_lines_show_figures_marks_and_dashes() -> None:
+    found = [
+        record("baseline", right=(0, 0)),
+        record("geca", samples_right={"mean": 0.985, "deviation": 0.1, "n": 2}),
+        record("geca", "around-right", right=(7, 0)),
+        DASH,
+    ]
+    header, shown = lines(by_cell(found, ROWS), ROWS, mark="**")
+    assert header == [
+        "",
+        *(["jump", "paper", "samples right", "seeds"]),
+        *["around-right", "paper", "samples right", "seeds"],
+    ]
+    assert shown == [
+        ["baseline", "0.00 ± 0.00", "0.00 ± 0.00", "", "2", "", "0.00 ± 0.00", "", ""],
+        ["geca", "**1.00 ± 0.00**", "1.00 ± 0.00", "98%", "2", "0.50 ± 0.50", "0.98 ± 0.02", "", "2"],
+        ["recomb-1 + resampling", "- (0 of 1,501 draws)", "-", "", "2", "", "0.17 ± 0.07", "", ""],
+    ]
+
+
+def test_reports_on_samples_add_up_over_seeds() -> None:
+    audits = [
+        {"n": 10, "novel": 8, "right_and_novel": 6, "inputs_in_test": 5},
+        None,
+        {"n": 10, "novel": 10, "right_and_novel": 3, "inputs_in_test": 0},
+    ]
+    listing = [{"seed": 0, "x": "a", "y": "b", "right": True}]
+    part = {
+        "samples": audits,
+        "kept": [10, 0, 10],
+        "rejected": [{}, {"known": 4}, {"a": 1, "b": 2}],
+        "listing": listing,
+    }
+    nothing = {"samples": [None], "kept": [0], "rejected": [{}], "listing": []}
+    found = by_cell([record("recomb-2", right=(1, 1, 1), **part), record("baseline", right=(1,), **nothing)], ROWS)
+    (report,) = sample_reports(found)
+    assert (report.row, report.column, report.seeds, report.samples) == ("recomb-2", "jump", 3, 20)
+    assert (report.rejected, report.novel) == (7, 18)
+    assert report.right == pytest.approx(9 / 18)
+    assert report.inputs_in_test == pytest.approx(5 / 20)
+    assert report.listing == listing
+    rejected = by_cell([DASH | {"samples": [None, None], "kept": [0, 0], "listing": []}], ROWS)
+    (dash,) = sample_reports(rejected)
+    assert (dash.samples, dash.rejected, dash.right, dash.inputs_in_test) == (0, 1501, None, None)
+
+
+def test_items_of_all_rows_stand_side_by_side() -> None:
+    one = {"x": "jump twice", "y": "JUMP JUMP", "sampled": None}
+    two = {"x": "jump thrice", "y": "JUMP JUMP JUMP", "sampled": "JUMP"}
+    found = by_cell(
+        [
+            record("recomb-2", items=[one | {"predicted": "JUMP JUMP"}, two | {"predicted": "JUMP"}]),
+            record("direct inference", items=[one | {"predicted": "HOP"}]),
+            record("recomb-2", "around-right", items=[one | {"predicted": "X"}]),
+            record("geca"),
+        ],
+        ROWS,
+    )
+    first, second, third = item_reports(found)
+    assert (first.x, first.y, first.sampled) == ("jump twice", "JUMP JUMP", None)
+    assert first.predicted == {"recomb-2": "JUMP JUMP", "direct inference": "HOP"}
+    assert (second.sampled, second.predicted) == ("JUMP", {"recomb-2": "JUMP"})
+    assert (third.column, third.predicted) == ("around-right", {"recomb-2": "X"})
