@@ -16,6 +16,7 @@ from recombine.cli.evaluate import evaluate_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
 from recombine.cli.paper_reports import items_cli, samples_cli
+from recombine.cli.picture import picture_cli
 from recombine.cli.predict import predict_cli
 from recombine.cli.quickstart import quickstart_cli
 from recombine.cli.score import score_cli
@@ -51,6 +52,7 @@ _add(app, "quickstart", quickstart_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)
+_add(app, "picture", picture_cli)
 _add(app, "train", train_cli)
 _add(app, "predict", predict_cli)
 _add(app, "evaluate", evaluate_cli)
