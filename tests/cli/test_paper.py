@@ -194,3 +194,11 @@ def test_an_interruption_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch
     assert done.code == 130
     assert "the same command goes on" in done.err
     assert [path.name.partition("-")[0] for path in (tmp_path / "stages").iterdir()] == ["samples"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_rehearsal_does_not_touch_the_figures(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("paper", "table1", "--tiny", "--rows", "baseline", "--seeds", 1, "--device", "cpu", "--json")
+    assert [row["column"] for row in json.loads(done.out)] == ["jump", "around-right"]
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]

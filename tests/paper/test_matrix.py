@@ -176,6 +176,7 @@ def test_nothing_is_done_twice(done: tuple[Path, Run], copied: Path) -> None:
         path.unlink()
     again = Run(copied, *FOUR)
     assert again.stages == []
+    assert again.expected[1] == 0
     assert again.records.keys() == done[1].records.keys()
     for row, record in again.records.items():
         assert figures(record) == figures(done[1].records[row])
@@ -241,6 +242,7 @@ def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, mo
     assert (found["dash"], found["originals_only"], found["kept"]) == (False, [1], [4, 0])
     assert found["stages"]["predictions 1"] == baseline["stages"]["predictions 1"]  # trained once
     assert found["exact_match"][1] == baseline["exact_match"][1]
+    assert baseline["originals_only"] == []
     assert run.stages[-1] == "jump: 3 predictors"
 
 

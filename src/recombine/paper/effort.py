@@ -9,8 +9,8 @@ from recombine.paper.settings import Settings
 if TYPE_CHECKING:
     from recombine.paper.work import Job
 
-GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, GECA, DIRECT = 1.6, 10_000.0, 1_000.0, 4.0, 500.0, 4_000.0
-"""Guesses for a GPU; sampling, GECA and direct inference for each seed."""
+GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, GECA, DIRECT = 1.6, 20_000.0, 2_000.0, 5.0, 500.0, 4_000.0
+"""About what they were on a GPU, the last two guessed; sampling, GECA and direct inference for each seed."""
 PAIRS = (1, 10, 30)
 """So many tuples of prototypes an example has at most, by how many prototypes there are."""
 

@@ -47,7 +47,12 @@ class How:
 
 @dataclass(frozen=True)
 class Scale:
-    """What the experiments are made on and with; a rehearsal makes both smaller."""
+    """What the experiments are made on and with; a rehearsal makes both smaller.
+
+    Attributes:
+        task: Gives the data of a split.
+        settings: Gives the settings of a row on a split.
+    """
 
     task: Callable[[str], Task] = task
     settings: Callable[[Row, str], Settings] = settings
@@ -55,7 +60,16 @@ class Scale:
 
 @dataclass
 class Experiment:
-    """One row on one split, on its way."""
+    """One row on one split, on its way.
+
+    Attributes:
+        row: The row's name.
+        settings: How it comes about.
+        samples: The new examples of each seed, once there are any.
+        jobs: The predictors that it needs; none for a dash or direct inference.
+        outputs: Predictions for the test set by seed, once there are any.
+        is_recorded: Whether its record is written.
+    """
 
     row: str
     settings: Settings
@@ -65,9 +79,19 @@ class Experiment:
     is_recorded: bool = False
 
     @property
+    def draws(self) -> bool:
+        """Whether there are samples to be learned from."""
+        return self.settings.method in ("geca", "recombination")
+
+    @property
     def is_dash(self) -> bool:
         """Whether all samples of all seeds were rejected, so that there is nothing to learn from."""
-        return self.settings.method in ("geca", "recombination") and not any(map(len, self.samples))
+        return self.draws and not any(map(len, self.samples))
+
+    @property
+    def originals_only(self) -> list[int]:
+        """The seeds, not all of them, whose samples were all rejected: their predictors see the originals alone."""
+        return [job.seed for job in self.jobs if self.draws and not job.samples]
 
 
 class Matrix:
@@ -163,12 +187,15 @@ class Matrix:
 
     def _left(self, split: str) -> float:
         """Returns the effort that is left, as far as it can be told before there are samples."""
-        work, left = self.work[split], {}
+        work = self.work[split]
+        left: dict[str, float] = {}
         for experiment in self.experiments[split]:
             found = experiment.settings
-            for name, stage in work.keys.before_predictors(found).items():
-                if work.cache.find(stage) is None:
-                    left[stage.key] = work.effort.of(name, found)
+            stages = work.keys.before_predictors(found)
+            # Where the last of them is done, none of the others is needed again.
+            if stages and work.cache.find([*stages.values()][-1]) is None:
+                missing = [(name, stage) for name, stage in stages.items() if work.cache.find(stage) is None]
+                left |= {stage.key: work.effort.of(name, found) for name, stage in missing}
             if found.method != "direct":
                 jobs = work.jobs(found, [Samples((), 0)] * len(self.seeds))
                 left[experiment.row] = sum(work.effort.predictors([job]) for job in jobs)
@@ -202,7 +229,7 @@ class Matrix:
             "column": split,
             "seeds": list(self.seeds),
             "dash": experiment.is_dash,
-            "originals_only": [job.seed for job in experiment.jobs if not job.samples],
+            "originals_only": experiment.originals_only,
             **scored_part(experiment.outputs, work.task),
             **sampled_part(experiment.samples, work.task, self.seeds),
             "items": with_predictions(shown, work.task, experiment.outputs[0]) if experiment.outputs else [],

@@ -35,7 +35,15 @@ ROWS, MODEL, PREDICTIONS = "rows.npz", "model", "predictions.jsonl"
 
 @dataclass(frozen=True)
 class Job:
-    """One predictor to train."""
+    """One predictor to train.
+
+    Attributes:
+        stage: Where its predictions are kept.
+        recipe: How it is trained.
+        seed: Its seed.
+        samples: The new examples that it sees; none: the originals only.
+        p_aug: How often it sees one.
+    """
 
     stage: Stage
     recipe: Recipe
