@@ -1,12 +1,14 @@
-"""Prints milliseconds per step and per model for populations of several sizes, eager and as shipped.
+"""Prints what a training step costs: milliseconds per step and per model, model-steps per second, share of the limit.
 
-    python benchmarks/training.py [--replicas 1,10,16] [--steps 30] [--small]
+    python benchmarks/training.py [--replicas 1,10,16] [--steps 30] [--small] [--networks WORD] [--profile]
 
-The networks are the paper's for SCAN, on random sequences of typical lengths. On a GPU, a population of one is also
-timed without CUDA graphs; on a CPU, beside the same LSTM written in plain PyTorch for one model.
+The networks are the paper's, on random sequences of typical lengths. On a GPU, a population of one is also timed
+without CUDA graphs, and all rates stand beside the card's own for one large product in bfloat16; on a CPU, beside the
+same LSTM written in plain PyTorch for one model.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,18 +16,34 @@ from dataclasses import replace
 import numpy as np
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from recombine.models.architecture import Architecture
 from recombine.models.layers import BiLSTM, initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
-from recombine.training.optimizer import PopulationAdam
+from recombine.training.optimizer import population_adam
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
 from recombine.training.schedule import Batch
 from recombine.training.step import Step
 
 VOCABULARY = 24
+
+WORD_FORMS = Architecture(
+    vocabulary=VOCABULARY,
+    attention=0,
+    own_attention=True,
+    copying="gated",
+    shared_embedding=False,
+    tied_output=False,
+    project_encoder=True,
+    start_from_encoder=True,
+    dropout=0.0,
+    state_dropout=0.0,
+    write_dropout=0.0,
+)
+"""The paper's networks for word forms."""
 
 
 def milliseconds(function: Callable[[], None], steps: int, device: torch.device) -> float:
@@ -58,7 +76,7 @@ def training_step(
     seeds = list(range(replicas))
     initialize(model, seeds)
     model.to(device).train()
-    optimizer = PopulationAdam(model, replicas, lr=1e-3, clip=1.0)
+    optimizer = population_adam(model, replicas, lr=1e-3, clip=1.0, precision="bfloat16")
     noise = Noise(seeds, device, longest=corpus.longest)
     step = Step(model, corpus, optimizer, noise, loss_per="sequence", graphs=graphs)
     chosen = Batch(rng.integers(0, count, (replicas, batch)), source, target)
@@ -79,33 +97,83 @@ def encoder_step(plain: bool, *, batch: int, steps: int, inputs: int, hidden: in
     return run
 
 
+def flops(step: Callable[[], None]) -> int:
+    """Returns the floating-point operations of the products in a step that is not captured as a graph."""
+    with FlopCounterMode(display=False) as counter:
+        step()
+    return counter.get_total_flops()
+
+
+def matrix_rate(size: int = 8192) -> float:
+    """Returns the GPU's operations per second for one large product of random matrices in bfloat16."""
+    a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    return 2 * size**3 / milliseconds(lambda: torch.mm(a, b), 20, torch.device("cuda")) * 1000
+
+
+def profile(step: Callable[[], None], rows: int = 25) -> None:
+    """Prints the kernels on which a step spends its time."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as run:
+        for _ in range(3):
+            step()
+        torch.cuda.synchronize()
+    kernels = sorted(run.key_averages(), key=lambda kernel: -kernel.self_device_time_total)
+    for kernel in kernels[:rows]:
+        print(f"  {kernel.self_device_time_total / 3:7.0f} us {kernel.count / 3:6.0f} x  {kernel.key[:100]}")
+    total, count = (sum(each) / 3 for each in zip(*((k.self_device_time_total, k.count) for k in kernels), strict=True))
+    print(f"  {total:7.0f} us {count:6.0f} x  in all", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicas", default="1,10,16")
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--small", action="store_true", help="networks of hidden size 64, for a CPU")
+    parser.add_argument("--networks", default="", help="only those with this in their names, e.g. predictor")
+    parser.add_argument("--profile", action="store_true", help="say which kernels take the time of the last population")
     arguments = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    on_gpu = device.type == "cuda"
     torch.set_float32_matmul_precision("high")
     size = {"hidden": 64, "embedding": 32} if arguments.small else {}
+    wide = size or {"hidden": 1024, "embedding": 1024}
     cases = {
-        "generator": (replace(SCAN_GENERATOR.network, **size), {"batch": 32, "source": 32, "target": 32}),
-        "predictor": (replace(SCAN_PREDICTOR.network, **size), {"batch": 64, "source": 12, "target": 16}),
+        "SCAN generator": (replace(SCAN_GENERATOR.network, **size), {"batch": 32, "source": 32, "target": 32}),
+        "SCAN predictor": (replace(SCAN_PREDICTOR.network, **size), {"batch": 64, "source": 12, "target": 16}),
+        "word-form generator": (replace(WORD_FORMS, prototypes=1, **wide), {"batch": 64, "source": 28, "target": 28}),
+        "word-form predictor": (
+            replace(WORD_FORMS, prototypes=1, own_attention=False, **wide),
+            {"batch": 64, "source": 12, "target": 16},
+        ),
     }
-    print(f"{torch.cuda.get_device_name() if device.type == 'cuda' else 'CPU'}, torch {torch.__version__}")
-    print(f"{'network':10} {'models':>6} {'how':>8} {'ms/step':>9} {'ms/step/model':>14}")
+    print(f"{torch.cuda.get_device_name() if on_gpu else 'CPU'}, torch {torch.__version__}")
+    limit = matrix_rate() if on_gpu else math.nan
+    if on_gpu:
+        print(f"one 8192 x 8192 x 8192 product in bfloat16: {limit / 1e12:.0f} TFLOP/s")
+    print(
+        f"{'network':20} {'models':>6} {'how':>6} {'ms/step':>9} {'ms/step/model':>14} {'model-steps/s':>14} {'of limit':>9}"
+    )
     for name, (network, shape) in cases.items():
+        if arguments.networks not in name:
+            continue
+        work = flops(training_step(network, 1, **shape, device=device, graphs=False))
         for replicas in map(int, arguments.replicas.split(",")):
-            for graphs in (False, True) if device.type == "cuda" and replicas == 1 else (device.type == "cuda",):
+            for graphs in (False, True) if on_gpu and replicas == 1 else (on_gpu,):
                 step = training_step(network, replicas, **shape, device=device, graphs=graphs)
                 each = milliseconds(step, arguments.steps, device)
+                share = work * replicas / each * 1000 / limit
                 how = "graph" if graphs else "eager"
-                print(f"{name:10} {replicas:6} {how:>8} {each:9.2f} {each / replicas:14.3f}", flush=True)
-    if device.type == "cpu":
+                print(
+                    f"{name:20} {replicas:6} {how:>6} {each:9.2f} {each / replicas:14.3f} "
+                    f"{1000 * replicas / each:14.0f} {share:9.1%}",
+                    flush=True,
+                )
+        if arguments.profile and on_gpu:
+            profile(step)
+    if not on_gpu:
         for plain in (True, False):
             step = encoder_step(plain, batch=64, steps=16, inputs=64, hidden=128)
             each = milliseconds(step, arguments.steps, device)
-            print(f"{'BiLSTM':10} {1:6} {'nn.LSTM' if plain else 'ours':>8} {each:9.2f} {each:14.3f}", flush=True)
+            print(f"{'BiLSTM':20} {1:6} {'torch' if plain else 'ours':>6} {each:9.2f} {each:14.3f}", flush=True)
 
 
 if __name__ == "__main__":

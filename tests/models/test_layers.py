@@ -26,7 +26,7 @@ def test_a_population_of_lstms_equals_torchs_own_on_sequences_of_any_length() ->
                 getattr(theirs, f"bias_hh_l0{suffix}").zero_()
         for n, length in enumerate(lengths[r].tolist()):
             expected, (final_h, final_c) = theirs(x[r, :length, n])
-            assert torch.allclose(states[r, :length, n], expected, atol=1e-12)
+            assert torch.allclose(states[r, n, :length], expected, atol=1e-12)
             assert torch.allclose(h[r, n], final_h.sum(0), atol=1e-12)
             assert torch.allclose(c[r, n], final_c.sum(0), atol=1e-12)
 

@@ -6,6 +6,7 @@ from networks import MORPHOLOGY, SCAN, batch, network
 from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
+from recombine.models.fusion import Drop
 from recombine.models.noise import Noise
 
 every_number = pytest.mark.parametrize("prototypes", [1, 2, 3])
@@ -18,10 +19,10 @@ def unpadded(tokens: torch.Tensor) -> list[int]:
 class Recorder(Noise):
     """Remembers the masks that a network was given: encoder, previous tokens, feed vectors, states."""
 
-    def dropout(self, rate: float, steps: int, *shape: int) -> torch.Tensor:
-        mask = super().dropout(rate, steps, *shape)
-        self.masks = [*getattr(self, "masks", []), mask]
-        return mask
+    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
+        drop = super().drop(rate, steps, *shape)
+        self.masks = [*getattr(self, "masks", []), (drop.bits >= drop.limit).double() / (1 - drop.limit / 256)]
+        return drop
 
     def of(self, replica: int, example: int, *, prototypes: int) -> Masks:
         """The masks of one example."""

@@ -28,6 +28,7 @@ class Architecture:
         write_dropout: How often, in training, a token that could be copied must be.
         write_seen_only: Tokens that no training target holds are never written, only copied. Else training pushes
             their probability down at every step, and with tied output drives their embeddings away from all others.
+        only_lacking: Later prototypes show only what the first one lacks (see `lacking`), and not where.
         latent: Size of z; 0: no latent variable.
         kappa: Concentration of the proposal for z.
         epsilon: Width of the proposal's norm.
@@ -52,6 +53,7 @@ class Architecture:
     feed_dropout: float = 0.0
     write_dropout: float = 0.5
     write_seen_only: bool = False
+    only_lacking: bool = False
     latent: int = 0
     kappa: float = 25.0
     epsilon: float = 1.0

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from recombine.models.layers import Hoisted, Linear
+from recombine.models.fusion import Hoisted, attend
+from recombine.models.layers import Linear
 
 MASKED = -1e9
 """A score so low that it gets no probability, yet finite, so that gradients of empty sums stay defined."""
@@ -84,7 +85,8 @@ class Attention(nn.Module):
         if self.projection:
             keys = torch.tanh(keys) / math.sqrt(self.projection)
             values = torch.tanh(self._per_prototype(self.value, states))
-        padding = torch.zeros_like(keys[..., 0]).masked_fill(~real, MASKED)
+        precise = torch.promote_types(keys.dtype, torch.float32)
+        padding = torch.zeros_like(keys[..., 0], dtype=precise).masked_fill(~real, MASKED)
         return Memory(
             keys=Hoisted(keys.flatten(0, 2).transpose(1, 2)),
             values=Hoisted(values.flatten(0, 2)),
@@ -110,17 +112,17 @@ class Attention(nn.Module):
         if self.projection:
             query = torch.tanh(query)
         queries = query.view(replicas, batch, -1, self.size).expand(-1, -1, self.prototypes, -1)
-        scores = memory.keys(queries.reshape(-1, 1, self.size)).view(shape) + memory.padding
+        bias = memory.padding
         if self.reach:
             distances = self._distances(shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
             near = self._per_prototype(self.near_key, queries.unsqueeze(3)).squeeze(3)
-            scores = scores + (near / math.sqrt(self.size)) @ distances.T
-        weights = torch.softmax(scores, dim=-1)
-        retrieved = memory.values(weights.view(-1, 1, shape[-1])).view(*shape[:3], -1)
+            bias = bias + (near / math.sqrt(self.size)) @ distances.T
+        found = attend(queries.reshape(-1, 1, self.size), memory.keys, memory.values, bias)
+        retrieved = found.retrieved
         if self.reach:
-            near = (weights @ distances).unsqueeze(3)
-            retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3)
-        return scores, retrieved.flatten(2)
+            near = (found.weights @ distances).unsqueeze(3)
+            retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3).flatten(2)
+        return found.scores, retrieved
 
     def _distances(self, sources: int, step: int, like: Tensor) -> Tensor:
         distance = (torch.arange(sources, device=like.device) - step).clamp(-self.reach, self.reach) + self.reach

@@ -12,59 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from recombine.models.fusion import Gates, Hoisted, bilstm, fused
+
+FEW = 256
+"""Of so few tokens a GPU adds up embeddings' gradients faster by a product than by sorting."""
+
 
 def _uniform(generator: torch.Generator, shape: torch.Size, bound: float) -> Tensor:
     return torch.empty(shape).uniform_(-bound, bound, generator=generator)
-
-
-class Hoisted:
-    """The right-hand side of a batched product that is used at every time step of a loop.
-
-    Its gradient is computed by one large product after the loop instead of being added up step by step, which would
-    read and write a tensor of the operand's size at each step.
-    """
-
-    def __init__(self, right: Tensor) -> None:
-        self._steps: list[tuple[Tensor, Tensor]] = []
-        self.right = cast(Tensor, _Hoist.apply(right, self._steps)) if right.requires_grad else right  # type: ignore[no-untyped-call]
-
-    def __call__(self, left: Tensor) -> Tensor:
-        """Returns left @ right for (N, rows, inner) @ (N, inner, columns)."""
-        if not self.right.requires_grad:
-            return torch.bmm(left, self.right)
-        return cast(Tensor, _HoistedProduct.apply(left, self.right, self._steps))  # type: ignore[no-untyped-call]
-
-
-class _Hoist(torch.autograd.Function):
-    """Hands the operand on; on the way back, turns all the steps' (left, gradient) pairs into its gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, right: Tensor, steps: list[tuple[Tensor, Tensor]]) -> Tensor:  # noqa: ANN401
-        ctx.steps = steps
-        ctx.set_materialize_grads(False)
-        return right.view_as(right)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor | None) -> tuple[Tensor | None, None]:  # noqa: ANN401
-        if not ctx.steps:
-            return gradient, None
-        lefts, gradients = zip(*ctx.steps, strict=True)
-        ctx.steps.clear()
-        return torch.bmm(torch.cat(lefts, 1).transpose(1, 2), torch.cat(gradients, 1)), None
-
-
-class _HoistedProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, steps: list[tuple[Tensor, Tensor]]) -> Tensor:  # noqa: ANN401
-        ctx.save_for_backward(left, right)
-        ctx.steps = steps
-        return torch.bmm(left, right)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401
-        left, right = ctx.saved_tensors
-        ctx.steps.append((left, gradient))
-        return torch.bmm(gradient, right.transpose(1, 2)), None, None
 
 
 class Linear(nn.Module):
@@ -83,8 +38,7 @@ class Linear(nn.Module):
 
     def hoisted(self) -> Callable[[Tensor], Tensor]:
         """Returns the same map of (R, B, inputs) for use at every step of a loop."""
-        product, bias = Hoisted(self.weight), self.bias
-        return product if bias is None else lambda x: product(x) + bias
+        return Hoisted(self.weight, self.bias)
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Returns initial values of one replica's parameter: U(±1/√inputs)."""
@@ -101,6 +55,9 @@ class Embedding(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Maps token ids (R, ...) to embeddings (R, ..., E)."""
         replicas, vocabulary, size = self.weight.shape
+        if self.weight.is_cuda and vocabulary <= FEW:
+            chosen = tokens.unsqueeze(-1) == torch.arange(vocabulary, device=tokens.device)
+            return torch.bmm(chosen.flatten(1, -2).to(self.weight.dtype), self.weight).view(*tokens.shape, size)
         offsets = torch.arange(0, replicas * vocabulary, vocabulary, device=tokens.device)
         rows = tokens + offsets.view(-1, *[1] * (tokens.dim() - 1))
         return F.embedding(rows, self.weight.reshape(-1, size))
@@ -113,25 +70,6 @@ class Embedding(nn.Module):
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Returns initial values of one replica's table: N(0, 1/E), so that tied output scores start near N(0, 1)."""
         return torch.empty(shape).normal_(0, 1 / math.sqrt(shape[-1]), generator=generator)
-
-
-def lstm_cell(from_input: Tensor, from_state: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the next (h, c) of an LSTM.
-
-    Args:
-        from_input: What the input adds to the gates' pre-activations (..., 4H: input, forget, cell, output).
-        from_state: What the state adds.
-        c: The cell state (..., H).
-    """
-    if c.is_cuda:  # one kernel instead of a dozen
-        shape = c.shape
-        h, c, _ = torch.ops.aten._thnn_fused_lstm_cell(
-            from_input.reshape(-1, 4 * shape[-1]), from_state.reshape(-1, 4 * shape[-1]), c.reshape(-1, shape[-1])
-        )
-        return h.view(shape), c.view(shape)
-    i, f, g, o = (from_input + from_state).chunk(4, dim=-1)
-    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-    return torch.sigmoid(o) * torch.tanh(c), c
 
 
 class LSTMWeights(nn.Module):
@@ -168,24 +106,26 @@ class BiLSTM(nn.Module):
             lengths: How many positions of each are real, at least one, (R, N).
 
         Returns:
-            States of both directions side by side (R, S, N, 2H), and the final hidden and cell states, directions
+            States of both directions side by side (R, N, S, 2H), and the final hidden and cell states, directions
             summed, (R, N, H) each.
         """
+        weights = self.weights
+        state, bias = weights.state.flatten(0, 1), weights.bias.flatten(0, 1)
         replicas, steps, count, _ = x.shape
+        if fused(x.device):
+            states, h, c = bilstm(self._from_input(x.unsqueeze(1).expand(-1, 2, -1, -1, -1)), bias, state, lengths)
+            h, c = (final.view(replicas, 2, count, -1).sum(1) for final in (h, c))
+            return states, h, c
         position = torch.arange(steps, device=x.device).view(1, -1, 1)
         last = lengths.unsqueeze(1) - 1
         # Reversing within the true length keeps padding at the end for both directions, where nothing reads it.
         mirror = torch.where(position <= last, last - position, position).unsqueeze(-1)  # (R, S, N, 1)
-        both = torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1)  # (R, 2, S, N, E)
-        rows = both.reshape(replicas * 2, steps * count, -1)
-        gates = torch.baddbmm(self.weights.bias.flatten(0, 1), rows, self.weights.input.flatten(0, 1))
-        gates = gates.view(replicas * 2, steps, count, -1).transpose(0, 1).contiguous()
-        recur = Hoisted(self.weights.state.flatten(0, 1))
+        gates = Gates(self._from_input(torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1)), bias)
+        recur = Hoisted(state)
         h = c = x.new_zeros(replicas * 2, count, self.hidden)
         hs, cs = [], []
-        # Unbound, not indexed: the gradient of an index is a tensor as large as all steps together.
-        for from_input in gates.unbind(0):
-            h, c = lstm_cell(from_input, recur(h), c)
+        for step in range(steps):
+            (h,), c = gates.cell(step, recur(h), c)
             hs.append(h)
             cs.append(c)
         h_all = torch.stack(hs, dim=1).view(replicas, 2, steps, count, -1)
@@ -194,7 +134,13 @@ class BiLSTM(nn.Module):
         final_h, final_c = (states.gather(2, end).squeeze(2).sum(1) for states in (h_all, c_all))
         forward, backward = h_all.unbind(1)
         backward = backward.gather(1, mirror.expand_as(backward))
-        return torch.cat([forward, backward], dim=-1), final_h, final_c
+        return torch.cat([forward, backward], dim=-1).transpose(1, 2), final_h, final_c
+
+    def _from_input(self, both: Tensor) -> Tensor:
+        """Returns what inputs (R, 2, S, N, E) add to the gates (R · 2, S, N, 4H)."""
+        replicas, _, steps, count, size = both.shape
+        rows = both.reshape(replicas * 2, steps * count, size)
+        return torch.bmm(rows, self.weights.input.flatten(0, 1)).view(replicas * 2, steps, count, -1)
 
 
 def initialize(model: nn.Module, seeds: Sequence[int]) -> None:

@@ -15,8 +15,10 @@ from recombine.models import copying
 from recombine.models.architecture import Architecture
 from recombine.models.attention import MASKED, Attention, Memory
 from recombine.models.copying import Scores
+from recombine.models.fusion import Drop, Gates, Hoisted, dropped, join
+from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
-from recombine.models.layers import BiLSTM, Embedding, Hoisted, Linear, LSTMWeights, lstm_cell
+from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
 from recombine.models.noise import Noise
 
 NEVER_WRITTEN = UNK + 1
@@ -53,6 +55,16 @@ class Step(NamedTuple):
     feed: Tensor  # (R, B, feed)
     own: Tensor  # (R, B, t)
     prototypes: Tensor  # (R, B, K, S)
+
+
+class Loop(NamedTuple):
+    """What is the same at every step of the decoder's loop."""
+
+    gates: Gates
+    recur: Hoisted  # from [feed, h] to the gates
+    recurring: Tensor  # (R, T, B, feed + H): place for all steps' [feed, h]
+    to_feed: Callable[[Tensor], Tensor]
+    feeding: Tensor  # (R, T, B, ·): place for all steps' [h, what was found]
 
 
 class Recombiner(nn.Module):
@@ -119,29 +131,36 @@ class Recombiner(nn.Module):
         a = self.architecture
         replicas, batch, count, _ = prototypes.shape
         zeros = self.embed.weight.new_zeros(replicas, batch, a.hidden)
-        start = State(zeros, zeros, zeros.new_zeros(replicas, batch, a.feed), zeros.unsqueeze(2)[:, :, :0])
+        start = State(zeros, _precise(zeros), zeros.new_zeros(replicas, batch, a.feed), zeros.unsqueeze(2)[:, :, :0])
         if not count:
             return Context(None, prototypes.flatten(2), start)
-        states, h, c = self._encode(self.embed_prototype, prototypes.flatten(1, 2), noise)
+        seen = lacking(prototypes, a.vocabulary) if a.only_lacking else None
+        read = prototypes if seen is None else seen.tokens
+        states, h, c = self._encode(self.embed_prototype, read.flatten(1, 2), noise)
         if self.project is not None:
             states = self.project(states)
-        # (R, S, B·K, ·) -> (R, B, K, S, ·)
-        states = _split(states.transpose(1, 2), batch)
-        memory = self.attention.remember(states, prototypes != PAD)
+        states, real = _split(states, batch), prototypes != PAD
+        if seen is not None:  # back to the places that tokens are copied from
+            states, real = states.gather(3, seen.places.unsqueeze(-1).expand_as(states)), seen.shown
+        memory = self.attention.remember(states, real)
         if a.start_from_encoder:
             h, c = (_split(final, batch).mean(2) for final in (h, c))
             start = start._replace(h=h, c=c)
         return Context(memory, prototypes.flatten(2), start)
 
     def _encode(self, embed: Embedding, sequences: Tensor, noise: Noise | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Encodes sequences (R, N, S): states (R, S, N, 2H), final h and c (R, N, H)."""
+        """Encodes sequences (R, N, S): states (R, N, S, 2H), final h and c (R, N, H)."""
         x = self._dropped(embed(sequences.transpose(1, 2)), self.architecture.dropout, noise)
         lengths = (sequences != PAD).sum(-1).clamp(min=1)
         states, h, c = self.encoder(x, lengths)
         return states, h, c
 
     def _dropped(self, x: Tensor, rate: float, noise: Noise | None) -> Tensor:
-        return x * noise.dropout(rate, *x.shape[1:]) if noise and rate and self.training else x
+        """Drops some of x (R, T, B, size) in training."""
+        if not (noise and rate and self.training):
+            return x
+        drop = noise.drop(rate, *x.shape[1:])
+        return dropped(x.flatten(1, 2), drop._replace(bits=drop.bits.flatten(1, 2))).view_as(x)
 
     def propose(self, prototypes: Tensor, target: Tensor, noise: Noise) -> Tensor:
         """Draws z (R, B, latent) from q(z | d, d'1..n) (appendix F)."""
@@ -221,25 +240,29 @@ class Recombiner(nn.Module):
         steps, batch = previous.shape[1:]
         x = self._dropped(self.embed(previous), a.dropout, noise)  # (R, T, B, E)
         if z is not None:
-            x = torch.cat([x, z.unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
-        gates = torch.baddbmm(self.decoder.bias[:, 0], x.flatten(1, 2), self.decoder.input[:, 0])
-        gates = gates.view(*x.shape[:3], -1).transpose(0, 1).contiguous()
-        recur, to_feed = Hoisted(self.decoder.state[:, 0]), self.to_feed.hoisted()
-        fed = noise.dropout(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
-        kept = noise.dropout(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
+            x = torch.cat([x, z.to(x.dtype).unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
+        from_input = torch.bmm(x.flatten(1, 2), self.decoder.input[:, 0]).view(*x.shape[:3], -1)
+        loop = Loop(
+            gates=Gates(from_input, self.decoder.bias[:, 0]),
+            recur=Hoisted(self.decoder.state[:, 0]),
+            recurring=x.new_empty(*x.shape[:3], a.feed + a.hidden),
+            to_feed=self.to_feed.hoisted(),
+            feeding=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
+        )
+        fed = noise.drop(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
+        kept = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         outputs = []
         # Unbound, not indexed: the gradient of an index is a tensor as large as all steps together.
-        for t, (x_t, gates_t) in enumerate(zip(x.unbind(1), gates.unbind(0), strict=True)):
+        for t, x_t in enumerate(x.unbind(1)):
             state, step = self._step(
                 context,
                 state,
                 x_t,
-                gates_t,
-                recur,
-                to_feed,
-                feed_mask=None if fed is None else fed[:, t],
-                state_mask=None if kept is None else kept[:, t],
-                index=start + t,
+                loop,
+                t,
+                feed_drop=None if fed is None else fed.at(t),
+                state_drop=None if kept is None else kept.at(t),
+                start=start,
             )
             outputs.append(step)
         return state, self._scores(outputs, noise)
@@ -249,40 +272,41 @@ class Recombiner(nn.Module):
         context: Context,
         state: State,
         x: Tensor,
-        gates: Tensor,
-        recur: Hoisted,
-        to_feed: Callable[[Tensor], Tensor],
+        loop: Loop,
+        t: int,
         *,
-        feed_mask: Tensor | None,
-        state_mask: Tensor | None,
-        index: int,
+        feed_drop: Drop | None,
+        state_drop: Drop | None,
+        start: int,
     ) -> tuple[State, Step]:
         a = self.architecture
-        feed = state.feed if feed_mask is None else state.feed * feed_mask
-        h, c = lstm_cell(gates, recur(torch.cat([feed, state.h], dim=-1)), state.c)
-        pre = [h if state_mask is None else h * state_mask]
+        feed_and_h, feed = join(state.feed, feed_drop, state.h, out=loop.recurring[:, t])
+        (h, asks, stays), c = loop.gates.cell(t, loop.recur(feed_and_h), state.c, uses=3)
+        context_of_h = []
         history, own = state.history, state.history[..., 0]
         if a.own_attention:
-            own = (history @ self.own(h).unsqueeze(-1)).squeeze(-1)  # (R, B, t)
-            pre.append((torch.softmax(own, dim=-1).unsqueeze(2) @ history).squeeze(2))
+            own = _precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))  # (R, B, t)
+            weights = torch.softmax(own, dim=-1).to(h.dtype)
+            context_of_h.append((weights.unsqueeze(2) @ history).squeeze(2))
             history = torch.cat([history, h.unsqueeze(2)], dim=2)
-        scores = h.new_zeros(*h.shape[:2], 0, 0)
+        scores = state.c.new_zeros(*h.shape[:2], 0, 0)
         if context.memory is not None:
-            query = torch.cat([h, x, feed], dim=-1) if a.attention else h
-            scores, retrieved = self.attention(query, context.memory, index)
-            pre.append(retrieved)
-        fed = to_feed(torch.cat(pre, dim=-1))
+            query = torch.cat([asks, x, feed], dim=-1) if a.attention else asks
+            scores, retrieved = self.attention(query, context.memory, start + t)
+            context_of_h.append(retrieved)
+        found, _ = join(stays, state_drop, _beside(context_of_h, stays), out=loop.feeding[:, t])
+        fed = loop.to_feed(found)
         return State(h, c, fed, history), Step(h, fed, own, scores)
 
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
         feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
         write = self.embed.scores(feed) if self.write is None else self.write(feed)
-        write = write.masked_fill(self.unwritable, MASKED)
+        write = _precise(write).masked_fill(self.unwritable, MASKED)
         longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked
         own = torch.stack(
             [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1
         )
-        gate = None if self.gate is None else self.gate(torch.stack([step.h for step in steps], dim=1))
+        gate = None if self.gate is None else _precise(self.gate(torch.stack([step.h for step in steps], dim=1)))
         return Scores(write, own, torch.stack([step.prototypes for step in steps], dim=1), gate)
 
     def entries(self, scores: Scores) -> Tensor:
@@ -295,6 +319,15 @@ class Recombiner(nn.Module):
         if self.architecture.copying == "none":
             return context.tokens[..., :0]
         return torch.cat([own, context.tokens], dim=-1)
+
+
+def _precise(x: Tensor) -> Tensor:
+    """Returns x in single precision at least: cell states and probabilities add up small things."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def _beside(parts: list[Tensor], like: Tensor) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat([like[..., :0], *parts], dim=-1)
 
 
 def _split(x: Tensor, batch: int) -> Tensor:

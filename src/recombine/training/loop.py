@@ -11,7 +11,7 @@ from torch import Tensor
 
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import PopulationAdam
+from recombine.training.optimizer import Precision, population_adam
 from recombine.training.schedule import Batch, Schedule
 from recombine.training.step import LossPer, Step
 
@@ -26,10 +26,13 @@ class TrainingSettings:
         lr: Adam's learning rate.
         clip: Largest gradient norm; None: no clipping.
         loss_per: What the summed loss is divided by.
+        precision: What products are computed in on a GPU.
         patience: Halve a replica's learning rate when its evaluation has not improved for so many epochs; 0: never.
         improvement: By how much an evaluation must rise to count as improved.
         decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
         decay: See `decay_at`.
+        enough: Stop when every replica's learning rate has fallen to this share of the initial one: from there on
+            nothing changes; 0: never.
         keep_best: Return each replica's parameters from its best epoch; else from the last one.
         max_time: Stop after so many seconds of training; None: no limit.
     """
@@ -39,10 +42,12 @@ class TrainingSettings:
     lr: float = 1e-3
     clip: float | None = 1.0
     loss_per: LossPer = "sequence"
+    precision: Precision = "bfloat16"
     patience: int = 0
     improvement: float = 1e-4
     decay_at: int = 0
     decay: float = 0.1
+    enough: float = 0.0
     keep_best: bool = False
     max_time: float | None = None
 
@@ -96,20 +101,23 @@ class Trainer:
     ) -> None:
         self.model, self.schedule, self.settings, self.noise = model, schedule, settings, noise
         self.evaluate = evaluate
-        self.optimizer = PopulationAdam(model, model.replicas, lr=settings.lr, clip=settings.clip)
+        self.optimizer = population_adam(
+            model, model.replicas, lr=settings.lr, clip=settings.clip, precision=settings.precision
+        )
         self.step = Step(model, schedule.corpus, self.optimizer, noise, loss_per=settings.loss_per, graphs=graphs)
         device = schedule.corpus.rows.device
         self.history = History()
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
         keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
-        self.best_parameters = [p.detach().clone() for p in model.parameters()] if keep else []
+        self.best_parameters = [master.clone() for master in self.optimizer.masters] if keep else []
 
     def run(self, report: Report | None = None) -> History:
         """Trains to the end, going on from wherever it stands."""
         done = len(self.history.loss)
         batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
-        for epoch in range(done, done if self.history.stopped_early else self.settings.epochs):
+        over = self.history.stopped_early or self._learned_out()
+        for epoch in range(done, done if over else self.settings.epochs):
             began = time.perf_counter()
             with _fast_products():
                 self._epoch(batches, began)
@@ -118,14 +126,19 @@ class Trainer:
             if report is not None:
                 steps = self.settings.steps_per_epoch
                 report((epoch + 1) * steps, self.settings.epochs * steps, self.history)
-            if self.history.stopped_early:
+            if self.history.stopped_early or self._learned_out():
                 break
-        if self.best_parameters:
-            with torch.no_grad():
-                for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
-                    parameter.copy_(best)
+        self.model.to(self.optimizer.masters[0].dtype)
+        with torch.no_grad():
+            learned = self.best_parameters or self.optimizer.masters
+            for parameter, value in zip(self.model.parameters(), learned, strict=True):
+                parameter.copy_(value)
         self.model.eval()
         return self.history
+
+    def _learned_out(self) -> bool:
+        enough = self.settings.enough
+        return enough > 0 and bool((self.optimizer.lr <= self.settings.lr * enough).all())
 
     def _epoch(self, batches: Iterator[Batch], began: float) -> None:
         self.model.train()
@@ -162,9 +175,9 @@ class Trainer:
             self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
             self.waited.masked_fill_(tired, 0)
         if self.best_parameters:
-            for parameter, best in zip(self.model.parameters(), self.best_parameters, strict=True):
+            for master, best in zip(self.optimizer.masters, self.best_parameters, strict=True):
                 rows = better.repeat_interleave(len(best) // len(better))
-                best[rows] = parameter.detach()[rows]
+                best[rows] = master[rows]
 
 
 @contextmanager

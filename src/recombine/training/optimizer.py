@@ -1,9 +1,48 @@
 """Adam for a population: one step for all, with a learning rate and a gradient norm for each replica."""
 
 from collections.abc import Sequence
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor, nn
+
+from recombine.models.fusion import fused
+
+Precision = Literal["bfloat16", "float32"]
+"""What a network computes in on a GPU; its parameters are float32 ones."""
+
+
+class Optimizer(Protocol):
+    """Updates a population's parameters from their gradients.
+
+    Attributes:
+        lr: Each replica's learning rate (R,).
+        masters: The parameters, in the precision in which they are learned.
+    """
+
+    lr: Tensor
+    masters: list[Tensor]
+
+    def zero_grad(self) -> None:
+        """Clears the gradients."""
+
+    def step(self) -> None:
+        """Clips each replica's gradient and updates its parameters."""
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns all that is needed to go on besides the model."""
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Goes on from a saved state."""
+
+
+def population_adam(
+    model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision = "float32"
+) -> Optimizer:
+    """Returns Adam for a population; on a GPU with kernels, the model then computes in the precision asked for."""
+    if fused(next(model.parameters()).device):
+        return KernelAdam(model, replicas, lr=lr, clip=clip, precision=precision)
+    return PopulationAdam(model, replicas, lr=lr, clip=clip)
 
 
 class PopulationAdam:
@@ -20,6 +59,7 @@ class PopulationAdam:
 
     def __init__(self, model: nn.Module, replicas: int, *, lr: float, clip: float | None) -> None:
         self.parameters = list(model.parameters())
+        self.masters = [parameter.detach() for parameter in self.parameters]
         self.replicas, self.clip = replicas, clip
         device = self.parameters[0].device
         self.lr = torch.full((replicas,), lr, device=device)
@@ -48,8 +88,7 @@ class PopulationAdam:
 
     def _clip(self, largest: float) -> None:
         gradients = [_gradient(parameter).view(self.replicas, -1) for parameter in self.parameters]
-        squares = torch.stack([gradient.square().sum(1) for gradient in gradients]).sum(0)  # (R,)
-        scale = (largest / (squares.sqrt() + 1e-6)).clamp(max=1)
+        scale = _clipping(gradients, largest)
         for gradient in gradients:
             gradient.mul_(scale.unsqueeze(1))
 
@@ -73,6 +112,74 @@ class PopulationAdam:
 
     def _rows(self) -> Sequence[Tensor]:
         return [row for group in self.adam.param_groups for row in group["params"]]
+
+
+class KernelAdam:
+    """The same by kernels, with float32 parameters that the network computes with a copy of in its own precision.
+
+    Args:
+        model: As for `PopulationAdam`; its parameters are turned into the precision.
+        replicas: R.
+        lr: The initial learning rate.
+        clip: Largest gradient norm of a replica; None: gradients stay as they are.
+        precision: What the network computes in.
+    """
+
+    betas, epsilon = (0.9, 0.999), 1e-8
+
+    def __init__(self, model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision) -> None:
+        self.masters = [parameter.detach().clone() for parameter in model.parameters()]
+        model.to(getattr(torch, precision))
+        self.parameters = list(model.parameters())
+        self.replicas, self.clip = replicas, clip
+        device = self.masters[0].device
+        self.lr = torch.full((replicas,), lr, device=device)
+        self.first = [torch.zeros_like(master) for master in self.masters]
+        self.second = [torch.zeros_like(master) for master in self.masters]
+        self.steps = torch.zeros((), device=device)
+        self._whole = torch.ones(replicas, device=device)
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients: the next ones are written, not added."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def step(self) -> None:
+        """Clips each replica's gradient and updates its parameters."""
+        from recombine.models.kernels import adam
+
+        gradients = [
+            torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.contiguous()
+            for parameter in self.parameters
+        ]
+        scale = self._whole
+        if self.clip is not None:
+            scale = _clipping([gradient.view(self.replicas, -1) for gradient in gradients], self.clip)
+        self.steps += 1
+        for tensors in zip(self.masters, self.parameters, gradients, self.first, self.second, strict=True):
+            adam(*tensors, lr=self.lr, scale=scale, step=self.steps, betas=self.betas, epsilon=self.epsilon)
+
+    def state(self) -> dict[str, Tensor]:
+        """Returns all that is needed to go on: parameters, moments, step count, learning rates."""
+        lists = {"master": self.masters, "first": self.first, "second": self.second}
+        state = {f"{number}.{name}": value for name, values in lists.items() for number, value in enumerate(values)}
+        return {"lr": self.lr, "steps": self.steps, **state}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Goes on from a saved state."""
+        for name, value in self.state().items():
+            value.copy_(state[name])
+
+
+def _clipping(gradients: Sequence[Tensor], largest: float) -> Tensor:
+    """Returns what each replica's gradients (R, size) are to be multiplied by (R,)."""
+    each = [torch.linalg.vector_norm(gradient, dim=1, dtype=_precise(gradient)) for gradient in gradients]
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(each), dim=0)
+    return (largest / (norm + 1e-6)).clamp(max=1)
+
+
+def _precise(x: Tensor) -> torch.dtype:
+    return torch.promote_types(x.dtype, torch.float32)
 
 
 def _gradient(parameter: Tensor) -> Tensor:

@@ -1,0 +1,195 @@
+"""The kernels beside their plain definitions, run by Triton's interpreter where there is no GPU.
+
+TRITON_INTERPRET=1 pytest tests/models/test_kernels.py
+"""
+
+import os
+from dataclasses import replace
+
+import pytest
+import torch
+from networks import VARIANTS, batch, network, some_z
+from torch import Tensor
+
+from recombine.models import fusion
+from recombine.models.fusion import Drop, Gates, Hoisted
+from recombine.models.noise import Noise
+from recombine.training.optimizer import population_adam
+
+pytest.importorskip("triton", reason="the GPU kernels are not tested: there is no Triton here")
+if os.environ.get("TRITON_INTERPRET") != "1" and not torch.cuda.is_available():
+    pytest.skip("the GPU kernels are not tested: no GPU, and TRITON_INTERPRET is not 1", allow_module_level=True)
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+R, B, H = 2, 3, 20
+precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+
+
+def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    return torch.randn(*shape, device=DEVICE).to(dtype).requires_grad_()
+
+
+def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list[tuple[Tensor, Tensor]]:  # noqa: ANN001
+    """Outputs and gradients of all inputs, (plain in double precision, by kernels)."""
+    results = []
+    for kernels in (False, True):
+        monkeypatch.setattr(fusion, "fused", lambda _, kernels=kernels: kernels)
+        own = [x.detach().clone() if kernels else x.detach().double() for x in inputs]
+        own = [x.requires_grad_() for x in own]
+        outputs = compute(*own)
+        generator = torch.Generator().manual_seed(0)
+        loss = sum((o.double() * torch.randn(o.shape, generator=generator).to(o.device)).sum() for o in outputs)
+        results.append([*outputs, *torch.autograd.grad(loss, own)])
+    return list(zip(*results, strict=True))
+
+
+def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
+    tolerance = 1e-4 if dtype == torch.float32 else 3e-2
+    for plain, by_kernel in pairs:
+        difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=1e-2)  # some are zero
+        assert difference.item() < tolerance
+
+
+@precisions
+@pytest.mark.parametrize("rate", [None, 0.5, 0.7])
+def test_join(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float | None) -> None:
+    bits = torch.randint(0, 256, (R, 4, B, H), dtype=torch.uint8, device=DEVICE)
+    drop = None if rate is None else Drop(bits, round(256 * rate)).at(2)
+    a, b = drawn(R, 4, B, H, dtype=dtype), drawn(R, B, 7, dtype=dtype)
+    place = torch.empty(R, 3, B, H + 7, device=DEVICE, dtype=dtype)
+    check(both_ways(monkeypatch, lambda a, b: [*fusion.join(a[:, 1], drop, b, out=place[:, 1])], a, b), dtype)
+    check(both_ways(monkeypatch, lambda a, b: [fusion.join(a[:, 1], drop, b, out=place[:, 1]).both], a, b), dtype)
+    check(both_ways(monkeypatch, lambda a: [fusion.dropped(a[:, 1], drop)], a), dtype)
+
+
+@precisions
+@pytest.mark.parametrize("uses", [1, 2, 3])
+def test_lstm_cell(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, uses: int) -> None:
+    x, s, c = drawn(R, 3, B, 4 * H, dtype=dtype), drawn(3, R, B, 4 * H, dtype=dtype), drawn(R, B, H)
+    bias = drawn(R, 1, 4 * H, dtype=dtype)
+
+    def compute(x: Tensor, bias: Tensor, s: Tensor, c: Tensor) -> list[Tensor]:
+        gates, outputs = Gates(x, bias), []
+        for step in range(3):
+            hs, c = gates.cell(step, s[step], c, uses=uses)
+            outputs += [h * (number + 1) for number, h in enumerate(hs)]
+        return [*outputs, c]
+
+    check(both_ways(monkeypatch, compute, x, bias, s, c), dtype)
+
+
+@precisions
+@pytest.mark.parametrize("sources", [1, 5, 16])
+@pytest.mark.parametrize("copied", [False, True])
+def test_attend(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, sources: int, copied: bool) -> None:
+    prototypes, size, value = 2, 24, 40
+    count = R * B * prototypes
+    queries, bias = drawn(3, count, 1, size, dtype=dtype), drawn(R, B, prototypes, sources)
+    keys, values = drawn(count, sources, size, dtype=dtype), drawn(count, sources, value, dtype=dtype)
+
+    def compute(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> list[Tensor]:
+        k, v = Hoisted(keys.transpose(1, 2)), Hoisted(values)
+        steps = [fusion.attend(q / 4, k, v, bias) for q in queries]
+        if copied:
+            return [part for step in steps for part in step]
+        return [step.retrieved for step in steps]
+
+    check(both_ways(monkeypatch, compute, queries, keys, values, bias), dtype)
+
+
+class Recorded(Noise):
+    """Draws on the CPU, so that both ways drop the same."""
+
+    def __init__(self, seeds: list[int], device: str) -> None:
+        super().__init__(seeds)
+        self.of = device
+
+    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
+        bits, limit = super().drop(rate, steps, *shape)
+        return Drop(bits.to(self.of), limit)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    results = []
+    for kernels in (False, True):
+        monkeypatch.setattr(fusion, "fused", lambda _, kernels=kernels: kernels)
+        model = network(VARIANTS[name], seeds=(4, 5)).to(DEVICE).train()
+        model = model.float() if kernels else model
+        sources, targets = (tokens.to(DEVICE) for tokens in batch(model, 3))
+        z = some_z(model, 3)
+        log_p, counts = model(sources, targets, Recorded([1, 2], DEVICE), z=None if z is None else z.to(DEVICE))
+        assert counts.any()
+        log_p.sum().backward()
+        results.append([log_p, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)])
+    check(list(zip(*results, strict=True)), torch.float32)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="the noise of a GPU is drawn on one")
+@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> None:
+    losses = []
+    for device, its in ((DEVICE, precision), ("cpu", "float32")):
+        torch.manual_seed(0)
+        model = (
+            network(replace(VARIANTS["scan"], hidden=32, embedding=16, attention=16), seeds=(4, 5)).float().to(device)
+        )
+        optimizer = population_adam(model.train(), 2, lr=1e-2, clip=1.0, precision=its)
+        noise = Noise([1, 2], device)
+        sources, targets = (tokens.to(device) for tokens in batch(model, 8))
+        for _ in range(150):
+            optimizer.zero_grad()
+            log_p, _ = model(sources, targets, noise)
+            (-log_p.sum() / 8).backward()
+            optimizer.step()
+        losses.append(-model.eval()(sources, targets)[0].sum().item() / 8)
+    assert losses[0] == pytest.approx(losses[1], rel=0.3, abs=0.3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_adam_is_torchs(dtype: torch.dtype) -> None:
+    from recombine.models.kernels import adam
+
+    parameter = torch.randn(R, 1300, device=DEVICE)
+    expected = [row.clone().requires_grad_() for row in parameter]
+    theirs = [torch.optim.Adam([row], lr=lr) for row, lr in zip(expected, (1e-2, 1e-3), strict=True)]
+    computed = parameter.to(dtype)
+    first, second = torch.zeros_like(parameter), torch.zeros_like(parameter)
+    scale, lr = torch.tensor([1.0, 0.25], device=DEVICE), torch.tensor([1e-2, 1e-3], device=DEVICE)
+    for step in range(1, 6):
+        gradient = torch.randn(R, 1300, device=DEVICE).to(dtype)
+        count = torch.tensor(float(step), device=DEVICE)
+        adam(
+            parameter, computed, gradient, first, second,
+            lr=lr, scale=scale, step=count, betas=(0.9, 0.999), epsilon=1e-8,
+        )  # fmt: skip
+        for row, its, optimizer, factor in zip(expected, gradient, theirs, scale, strict=True):
+            row.grad = its.float() * factor
+            optimizer.step()
+    assert torch.allclose(parameter, torch.stack(expected).detach(), atol=1e-6)
+    assert torch.allclose(computed.float(), parameter, rtol=2**-7 if dtype == torch.bfloat16 else 0, atol=0)
+
+
+def test_random_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.models.noise.fused", lambda _: True)
+    both, alone = Noise([5, 2**40 + 1], DEVICE), Noise([2**40 + 1], DEVICE)
+    for _ in range(2):
+        together = both.drop(0.5, 7, 3, 11).bits
+        assert torch.equal(together[1:], alone.drop(0.5, 7, 3, 11).bits)
+    assert not torch.equal(together[0], together[1])
+    short, long = Noise([1], DEVICE), Noise([1], DEVICE)
+    assert torch.equal(short.drop(0.5, 2, 100).bits, long.drop(0.5, 90, 100).bits[:, :2])
+    later = short.drop(0.5, 90, 100).bits
+    assert torch.equal(later, long.drop(0.5, 90, 100).bits)
+    counts = later.flatten().int().bincount(minlength=256).double()
+    assert (counts - later.numel() / 256).abs().max() < 6 * (later.numel() / 256) ** 0.5
+    uniform, normal = short.uniform(20_000), short.normal(20_000)
+    assert uniform.mean().item() == pytest.approx(0.5, abs=0.01)
+    assert 0 <= uniform.min() < uniform.max() < 1
+    assert normal.mean().item() == pytest.approx(0, abs=0.03)
+    assert normal.std().item() == pytest.approx(1, abs=0.03)
+    saved = [state.clone() for state in short.state()]
+    expected = short.uniform(9)
+    other = Noise([77], DEVICE)
+    other.restore(saved)
+    assert torch.equal(other.uniform(9), expected)
