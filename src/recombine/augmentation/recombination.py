@@ -130,7 +130,14 @@ class Recombination:
         check_request(n, seed)
         if self.examples_ is None:
             raise unfitted("Recombination")
-        sampler = Sampler(self.fitted_.model, self.examples_, self.vocabulary_, self._prototypes(), self.sampling)
+        sampler = Sampler(
+            self.fitted_.model,
+            self.examples_,
+            self.vocabulary_,
+            self._prototypes(),
+            self.sampling,
+            twins=self.recipe.twins,
+        )
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
         return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept)
 

@@ -8,12 +8,13 @@ import numpy as np
 import torch
 
 from recombine.augmentation.protocol import Novelty, Samples, Validator
-from recombine.data.vocabulary import EOS, PAD, SEP, Vocabulary
+from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.example import Example, Provenance
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import encoded
+from recombine.training.twins import Twins, called
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
@@ -94,6 +95,7 @@ class Sampler:
         vocabulary: Their tokens.
         prototypes: Draws from Ω.
         settings: How.
+        twins: How many pairs of names the model knows twins by (see `twins`); 0: it knows all tokens by their own.
     """
 
     def __init__(
@@ -103,11 +105,14 @@ class Sampler:
         vocabulary: Vocabulary,
         prototypes: Prototypes,
         settings: SamplingSettings,
+        *,
+        twins: int = 0,
     ) -> None:
         self.model, self.examples, self.vocabulary = model, examples, vocabulary
         self.prototypes, self.settings = prototypes, settings
         self.device = model.embed.weight.device
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
+        self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
         # A sequence may become as long as the longest it could have been trained on.
         self.steps = self.table.shape[1]
         self._known_x = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
@@ -126,13 +131,20 @@ class Sampler:
             decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
             chosen = np.stack([self.prototypes(settings.batch, rng) for rng in rngs])  # (R, B, n)
             sequences = self._sequences(chosen)
-            generated = generate(self.model, sequences, self.steps, decoding, self._noise(seeds, batches))
+            generated = self._generated(sequences, decoding, self._noise(seeds, batches))
             batches += 1
             for replica, so_far in enumerate(collected):
                 if not so_far.given_up and len(so_far.kept) < wanted:
                     batch = _Batch(chosen[replica], generated, replica, width=sequences.shape[-1])
                     self._collect(so_far, batch, wanted=wanted, accept=accept)
         return [self._result(n, so_far) for so_far in collected]
+
+    def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
+        if self.twins is None:
+            return generate(self.model, sequences, self.steps, decoding, noise)
+        names = self.twins.draw(sequences, noise)
+        generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
+        return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
 
     def _noise(self, seeds: Sequence[int], batch: int) -> Noise:
         """Starts anew with every batch: how many numbers the last one took depends on the longest of all replicas."""
@@ -167,7 +179,7 @@ class Sampler:
         if EOS not in ids:
             return ids, UNFINISHED
         ids = ids[: ids.index(EOS)]
-        if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP:
+        if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP or UNK in ids:
             return ids, MALFORMED
         middle = ids.index(SEP)
         novelty = self.settings.novelty

@@ -1,7 +1,8 @@
 """Training data as tensors on a device: padded tables of sequences, and rows that say what is rebuilt from what."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -46,8 +47,9 @@ class Corpus:
     @classmethod
     def for_prediction(cls, data: Sequence[Sequence[Example]], vocabulary: Vocabulary, device: torch.device) -> Self:
         """Every example's y is predicted from its x; `data` holds one training set for each replica, or one for all."""
-        sources = _stacked([[vocabulary.encode(example.x) for example in examples] for examples in data])
-        targets = _stacked([[vocabulary.encode(example.y) for example in examples] for examples in data])
+        encode = cache(vocabulary.encode)  # most examples are in every replica's training set
+        sources = _stacked([[encode(example.x) for example in examples] for examples in data])
+        targets = _stacked([[encode(example.y) for example in examples] for examples in data])
         index = np.arange(sources.shape[1])
         return cls.of(sources, targets, np.stack([index, index], axis=1)[None], device)
 
@@ -79,6 +81,10 @@ class Corpus:
             targets = self.rows[replica % len(self.rows), index, 0]
             marks[replica, self.targets[replica % len(self.targets), targets].flatten()] = True
         return marks
+
+    def renamed(self, names: Tensor) -> Self:
+        """Returns the corpus with every id called what `names` (ids,) says."""
+        return replace(self, sources=names[self.sources], targets=names[self.targets])
 
     def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:
         """Looks up a batch.

@@ -14,13 +14,17 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, History, Report, Trainer, TrainingSettings
+from recombine.training.optimizer import Precision
 from recombine.training.resume import Checkpoint
 from recombine.training.schedule import Group, Schedule
 from recombine.training.stand_ins import SPARES
 from recombine.training.step import LossPer
+from recombine.training.twins import Twins
 
 ROUNDS = 20
 """How often training that is bounded by steps is judged."""
+LONG = 15_000
+"""Steps of a long training."""
 PATIENT_STEPS = 500
 """No learning rate falls for want of progress in fewer steps than these."""
 
@@ -39,12 +43,16 @@ class Recipe:
         lr: Adam's learning rate.
         clip: Largest gradient norm; None: no clipping.
         loss_per: Divide the summed loss by the number of sequences or of tokens.
+        precision: What products are computed in on a GPU; parameters, states and probabilities are float32 always.
         stand_ins: The share of training tuples in which tokens that only the later prototypes supply are renamed
             (see `stand_ins`); needs at least two prototypes.
+        twins: How many pairs of names take the place of tokens that always occur together (see `twins`), in every
+            tuple; 0: none. Not together with `stand_ins`.
         held_out: The share of rows that a replica is judged on rather than trained on.
         patience: See `TrainingSettings`, as for the settings below; where epochs are short, more of them.
         decay_at: After which epoch the learning rate falls.
         decay: By which factor it falls then.
+        enough: Stop when learning rates have fallen to this share; 0: never.
         keep_best: Whether the best epoch counts, or the last.
         max_time: Seconds of training.
     """
@@ -57,11 +65,14 @@ class Recipe:
     lr: float = 1e-3
     clip: float | None = 1.0
     loss_per: LossPer = "sequence"
+    precision: Precision = "bfloat16"
     stand_ins: float = 0.0
+    twins: int = 0
     held_out: float = 0.05
     patience: int = 0
     decay_at: int = 0
     decay: float = 0.1
+    enough: float = 0.0
     keep_best: bool = False
     max_time: float | None = None
 
@@ -78,10 +89,12 @@ class Recipe:
             lr=self.lr,
             clip=self.clip,
             loss_per=self.loss_per,
+            precision=self.precision,
             # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
             patience=max(self.patience, -(-PATIENT_STEPS // steps)) if self.patience else 0,
             decay_at=self.decay_at,
             decay=self.decay,
+            enough=self.enough,
             keep_best=self.keep_best,
             max_time=self.max_time,
         )
@@ -127,27 +140,32 @@ def fit(
     """
     device = corpus.rows.device
     training, held_out = hold_out(groups, seeds, recipe.held_out)
-    rows = sum(len(group.rows) for group in training[0])
-    shares = [group.share for group in training[0]]
-    # With a mixture, an epoch is over when the originals have been seen once (appendix D).
-    per_epoch = rows if len(shares) == 1 else len(training[0][0].rows) / shares[0]
-    ids = vocabulary + (SPARES if recipe.stand_ins else 0)
+    # With a mixture, an epoch is over when the originals have been seen once (appendix D); all train equally long.
+    per_epoch = max(len(groups[0].rows) / groups[0].share for groups in training)
+    if recipe.stand_ins and recipe.twins:
+        raise RecombineError("stand-ins and twins rename the same tokens.", hint="Set one of the two to 0.")
+    twins = Twins.of(corpus.targets[0], vocabulary, recipe.twins) if recipe.twins else None
+    ids = vocabulary + (SPARES if recipe.stand_ins else 2 * recipe.twins)
     model = Recombiner(replace(recipe.network, vocabulary=ids), len(seeds))
     initialize(model, seeds)
     model.to(device)
     seen = corpus.written(ids, [np.concatenate([group.rows for group in replica]) for replica in training])
     model.write_only(seen)
-    model.unwritable[..., vocabulary:] = True  # no data hold them: spares can be copied only
+    model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only
+    settings = recipe.settings(per_epoch)
+    # Every shape costs a capture; in a long training less padding is worth more of them.
+    rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else 4
     trainer = Trainer(
         model,
-        Schedule(corpus, training, seeds, recipe.batch),
-        recipe.settings(per_epoch),
+        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),
+        settings,
         Noise(seeds, device, longest=corpus.longest),
-        evaluate=judge(corpus, held_out) if held_out.size else None,
+        evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,
         graphs=graphs,
     )
     if recipe.stand_ins and recipe.network.prototypes > 1:
         trainer.step.disguise(~seen, recipe.stand_ins)
+    trainer.step.twins = twins
     saving = Checkpoint(checkpoint, recipe, corpus, training, seeds) if checkpoint else None
     if saving:
         saving.restore(trainer)

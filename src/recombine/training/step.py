@@ -10,9 +10,10 @@ from recombine.data.vocabulary import SEP
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
-from recombine.training.optimizer import PopulationAdam
+from recombine.training.optimizer import Optimizer
 from recombine.training.schedule import Batch
 from recombine.training.stand_ins import disguised
+from recombine.training.twins import Twins
 
 LossPer = Literal["sequence", "token"]
 
@@ -33,7 +34,7 @@ class Step:
         self,
         model: Recombiner,
         corpus: Corpus,
-        optimizer: PopulationAdam,
+        optimizer: Optimizer,
         noise: Noise,
         *,
         loss_per: LossPer,
@@ -44,6 +45,7 @@ class Step:
         device = corpus.rows.device
         self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
         self._stand_ins: tuple[Tensor, float] | None = None
+        self.twins: Twins | None = None  # those to rename in every tuple
         self._graphs: dict[tuple[int, int], Callable[[], None]] | None = None
         if graphs and device.type == "cuda":
             self._graphs = {}
@@ -76,6 +78,8 @@ class Step:
         sources, target = self.corpus.batch(rows, source_steps, target_steps)
         if self._stand_ins is not None:
             sources, target = disguised(sources, target, *self._stand_ins, self.noise)
+        if self.twins is not None:
+            sources, target = self.twins.disguised(sources, target, self.noise)
         log_p, counts = self.model(sources, target, self.noise)
         per = counts.sum((1, 2)) if self.loss_per == "token" else target.shape[1]
         loss = -log_p.sum((1, 2)) / per  # (R,)
