@@ -37,7 +37,6 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
         "direct inference",
         "recomb-2 + stand-ins",
         "recomb-2 + twins",
-        "recomb-2 + twins + resampling",
     ]
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",
@@ -124,10 +123,10 @@ def write(folder: Path, content: str, name: str = "mine.toml") -> Path:
 
 
 def test_users_add_rows_of_their_own(tmp_path: Path) -> None:
-    write(tmp_path, 'name = "mine"\nlike = "recomb-2 + twins"\nn = 5\n[jump]\nn = 6\n[jump.generator]\nlr = 1\n')
+    write(tmp_path, 'name = "mine"\nlike = "recomb-2 + resampling"\nn = 5\n[jump]\nn = 6\n[jump.generator]\nlr = 1\n')
     *_, mine = read_rows(tmp_path)
     assert (mine.name, mine.splits, mine.published, mine.note) == ("mine", SPLITS, {}, "")
-    jump, around, like = settings(mine, "jump"), settings(mine, "around-right"), of("recomb-2 + twins", "jump")
+    jump, around, like = settings(mine, "jump"), settings(mine, "around-right"), of("recomb-2 + resampling", "jump")
     assert (jump.n, around.n) == (6, 5)
     assert jump.generator == replace(like.generator, lr=1.0)
     assert around.generator == of("recomb-2 + stand-ins", "around-right").generator
