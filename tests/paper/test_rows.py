@@ -129,7 +129,7 @@ def test_users_add_rows_of_their_own(tmp_path: Path) -> None:
     jump, around, like = settings(mine, "jump"), settings(mine, "around-right"), of("recomb-2 + resampling", "jump")
     assert (jump.n, around.n) == (6, 5)
     assert jump.generator == replace(like.generator, lr=1.0)
-    assert around.generator == of("recomb-2 + stand-ins", "around-right").generator
+    assert around.generator == of("recomb-2 + resampling", "around-right").generator
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class Direct:
     second: int = 5
     delta: float = 0.5
     dropout: bool = False
-    batch: int = 512
+    batch: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
