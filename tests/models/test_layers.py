@@ -69,7 +69,7 @@ def test_a_hoisted_product_of_what_needs_no_gradient(needed: str) -> None:
 
 
 def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
-    linear, embedding = Linear(2, 3, 4), Embedding(2, 5, 3)
+    linear, embedding = Linear(2, 3, 4), Embedding(2, 5, 3, tied=True)
     initialize(linear, [0, 1])
     initialize(embedding, [0, 1])
     tokens = torch.tensor([[[0, 4], [2, 2]], [[1, 3], [4, 0]]])
@@ -94,10 +94,13 @@ def test_initial_parameters_depend_on_the_replicas_own_seed_only(architecture: A
 
 
 def test_initial_parameters_have_the_ranges_that_they_are_said_to_have() -> None:
-    linear, embedding, lstm = Linear(1, 25, 300), Embedding(1, 300, 16), LSTMWeights(1, 2, 5, 7, 100)
+    linear, embedding, lstm = Linear(1, 25, 300), Embedding(1, 300, 16, tied=True), LSTMWeights(1, 2, 5, 7, 100)
     for layer in (linear, embedding, lstm):
         initialize(layer, [0])
     assert embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
+    untied = Embedding(1, 300, 16, tied=False)
+    initialize(untied, [0])
+    assert untied.weight.std().item() == pytest.approx(1, rel=0.05)
     forget = lstm.bias.unflatten(-1, (4, 100))[..., 1, :]
     others = lstm.bias.unflatten(-1, (4, 100))[..., [0, 2, 3], :]
     for values, bound in (

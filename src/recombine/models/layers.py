@@ -46,10 +46,18 @@ class Linear(nn.Module):
 
 
 class Embedding(nn.Module):
-    """R tables of token embeddings."""
+    """R tables of token embeddings.
 
-    def __init__(self, replicas: int, vocabulary: int, size: int) -> None:
+    Args:
+        replicas: R.
+        vocabulary: V.
+        size: E.
+        tied: Whether they are the output layer, too: then they start smaller.
+    """
+
+    def __init__(self, replicas: int, vocabulary: int, size: int, *, tied: bool) -> None:
         super().__init__()
+        self.tied = tied
         self.weight = nn.Parameter(torch.empty(replicas, vocabulary, size))
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -68,8 +76,11 @@ class Embedding(nn.Module):
         return y.view(*vectors.shape[:-1], y.shape[-1])
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-        """Returns initial values of one replica's table: N(0, 1/E), so that tied output scores start near N(0, 1)."""
-        return torch.empty(shape).normal_(0, 1 / math.sqrt(shape[-1]), generator=generator)
+        """Returns initial values of one replica's table: N(0, 1); tied, N(0, 1/E), so that scores start near N(0, 1).
+
+        Predictors whose embeddings start smaller make much less of few augmented examples.
+        """
+        return torch.empty(shape).normal_(0, 1 / math.sqrt(shape[-1]) if self.tied else 1, generator=generator)
 
 
 class LSTMWeights(nn.Module):

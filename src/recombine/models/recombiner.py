@@ -82,9 +82,10 @@ class Recombiner(nn.Module):
         a = self.architecture = architecture
         self.replicas = replicas
         hidden = a.hidden
-        self.embed = Embedding(replicas, a.vocabulary, a.embedding)
+        self.embed = Embedding(replicas, a.vocabulary, a.embedding, tied=a.tied_output)
         if a.prototypes:
-            self.embed_prototype = self.embed if a.shared_embedding else Embedding(replicas, a.vocabulary, a.embedding)
+            own = None if a.shared_embedding else Embedding(replicas, a.vocabulary, a.embedding, tied=False)
+            self.embed_prototype = self.embed if own is None else own
             self.project = Linear(replicas, 2 * hidden, hidden) if a.project_encoder else None
             self.attention = Attention(
                 replicas,
