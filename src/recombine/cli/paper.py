@@ -114,7 +114,7 @@ def _run(
         population=population,
         graphs=graphs,
     )
-    scale = Scale(tiny_task, tiny_settings) if tiny else Scale()
+    scale = Scale(lambda split, _: tiny_task(split), tiny_settings) if tiny else Scale()
     matrix = Matrix(
         rows,
         splits,

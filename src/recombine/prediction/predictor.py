@@ -133,14 +133,19 @@ class Predictor:
             raise unfitted("Predictor")
         model, device = self.fitted_.model, self.fitted_.model.embed.weight.device
         results: list[list[Prediction | None]] = [[None] * len(own) for own in inputs]
-        by_length = [sorted(range(len(own)), key=lambda i, own=own: len(own[i])) for own in inputs]  # type: ignore[misc]
+        different = (
+            inputs[:1] if all(own is inputs[0] for own in inputs) else inputs
+        )  # encoded once if all have the same
+        orders = [sorted(range(len(own)), key=[len(x) for x in own].__getitem__) for own in different]
         for start in range(0, len(inputs[0]), BATCH):
-            chosen = [order[start : start + BATCH] for order in by_length]
-            batch = [own[i] for own, places in zip(inputs, chosen, strict=True) for i in places]
-            sources = encoded(batch, self.vocabulary_, device).view(len(inputs), len(chosen[0]), 1, -1)
+            chosen = [order[start : start + BATCH] for order in orders]
+            batch = [own[i] for own, places in zip(different, chosen, strict=True) for i in places]
+            sources = encoded(batch, self.vocabulary_, device).view(len(different), len(chosen[0]), 1, -1)
+            sources = sources.expand(len(inputs), -1, -1, -1)
             # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
             generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
-            for replica, (own, places, result) in enumerate(zip(inputs, chosen, results, strict=True)):
+            for replica, (own, result) in enumerate(zip(inputs, results, strict=True)):
+                places = chosen[replica % len(chosen)]
                 parts = (generated.tokens, generated.entries, generated.log_probability)
                 for i, ids, ways, score in zip(places, *(part[replica].tolist() for part in parts), strict=True):
                     copied = self._copied(own[i], ids, ways, generated.own)
