@@ -34,7 +34,7 @@ class Noise:
     def _bytes(self, steps: int, shape: torch.Size) -> Tensor:
         """Returns random bytes (R, steps, *shape)."""
         if not self.generators:
-            from recombine.models.kernels import random_words
+            from recombine.models.kernels.noise import random_words
 
             each = steps * shape.numel()
             words = random_words(self._seeds, self._draws, -(-each // 4))
@@ -50,7 +50,7 @@ class Noise:
     def uniform(self, *shape: int) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
         if not self.generators:
-            from recombine.models.kernels import random_words
+            from recombine.models.kernels.noise import random_words
 
             words = random_words(self._seeds, self._draws, torch.Size(shape).numel())
             return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
