@@ -263,7 +263,8 @@ class Recombiner(nn.Module):
     def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
         """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
         feed_and_h, feed = join(state.feed, loop.feed_drops[t], state.h, out=loop.feed_and_h[:, t])
-        (h, h_asking, h_kept), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
+        # The same h for each of its uses, whose gradients a kernel then adds up.
+        (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
         history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
         retrieved = []
         if self.architecture.own_attention:
@@ -271,10 +272,12 @@ class Recombiner(nn.Module):
             retrieved.append(own_context)
             history = torch.cat([history, h.unsqueeze(2)], dim=2)
         if context.memory is not None:
-            query = torch.cat([h_asking, loop.x[t], feed], dim=-1) if self.architecture.attention else h_asking
+            query = h_for_query
+            if self.architecture.attention:  # query^t = [h_out, input^t] (SCAN)
+                query = torch.cat([h_for_query, loop.x[t], feed], dim=-1)
             scores, contexts = self.attention(query, context.memory, loop.start + t)
             retrieved.append(contexts)
-        h_pre, _ = join(h_kept, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
+        h_pre, _ = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
         feed = loop.to_feed(h_pre)
         return State(h, c, feed, history), Step(h, feed, own, scores)
 
