@@ -23,7 +23,7 @@ from recombine.models.kernels.join import join  # noqa: E402
 from recombine.models.kernels.noise import random_words  # noqa: E402
 
 HOPPER = GPUTarget("cuda", 90, 32)
-R, B, K, S, H = 2, 3, 2, 5, 16
+H = 16
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         types, constants = {}, {}
         for number, parameter in enumerate(kernel.params):
             value = given[parameter.name]
-            fixed = parameter.is_constexpr or value is None
+            fixed = parameter.is_constexpr or value is None or (type(value) is int and value == 1)  # as launches do
             types[parameter.name] = "constexpr" if fixed else mangle_type(value)
             if fixed:
                 constants[(number,)] = value
@@ -54,7 +54,14 @@ def dtype(request: pytest.FixtureRequest) -> torch.dtype:
     return request.param
 
 
-def test_join(compiled: list[int], dtype: torch.dtype) -> None:
+@pytest.fixture(params=[(2, 3, 2, 5), (1, 1, 1, 1)], ids=["many", "one"])
+def sizes(request: pytest.FixtureRequest) -> tuple[int, int, int, int]:
+    """R, B, K, S."""
+    return request.param
+
+
+def test_join(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
     a, bits = torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H, dtype=torch.uint8)
     for dropping in (None, bits):
         for plus in (None, a):
@@ -64,7 +71,8 @@ def test_join(compiled: list[int], dtype: torch.dtype) -> None:
     assert all(compiled)
 
 
-def test_cell(compiled: list[int], dtype: torch.dtype) -> None:
+def test_cell(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
     gates, h, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H)
     bias = torch.empty(R, 1, 4 * H, dtype=dtype)
     cell(gates, gates, bias, c)
@@ -76,7 +84,8 @@ def test_cell(compiled: list[int], dtype: torch.dtype) -> None:
     assert all(compiled)
 
 
-def test_bilstm(compiled: list[int], dtype: torch.dtype) -> None:
+def test_bilstm(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
     gates, bias = torch.zeros(2 * R, 1, B, 4 * H, dtype=dtype), torch.empty(2 * R, 1, 4 * H, dtype=dtype)
     weight, lengths, h = (
         torch.zeros(2 * R, H, 4 * H, dtype=dtype),
@@ -89,7 +98,8 @@ def test_bilstm(compiled: list[int], dtype: torch.dtype) -> None:
     assert all(compiled)
 
 
-def test_attention(compiled: list[int], dtype: torch.dtype) -> None:
+def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, K, S = sizes
     shape, count = torch.Size((R, B, K, S)), R * B * K
     scores, retrieved = torch.empty(shape), torch.empty(R, B, K * H, dtype=dtype)
     keys, values = torch.empty(count, H, S, dtype=dtype).transpose(1, 2), torch.empty(count, S, H, dtype=dtype)
@@ -103,7 +113,8 @@ def test_attention(compiled: list[int], dtype: torch.dtype) -> None:
     assert all(compiled)
 
 
-def test_adam_and_noise(compiled: list[int], dtype: torch.dtype) -> None:
+def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, *_ = sizes
     parameter, each, one = torch.empty(R, H), torch.empty(R), torch.ones(())
     computed = parameter.to(dtype)
     adam(

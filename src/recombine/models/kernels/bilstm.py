@@ -47,9 +47,9 @@ def encode(gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> Enco
 
 @triton.jit
 def _position(rd, n, lengths, t, steps, count):
-    """Returns whether a sequence has a step t, which position is then read, and the place of its states.
+    """Returns whether a sequence has a step t; which vector of (D, S, N) is then read, and which of (R, N, S, 2) written.
 
-    The backward direction starts at the true end, so that padding comes last in both; past the end t is the position.
+    The backward direction starts at the true end, so that padding comes last in both.
     """
     r, direction = rd // 2, rd % 2
     length = tl.load(lengths + r * count + n)
