@@ -8,6 +8,7 @@ from recombine.data import scan
 from recombine.experiment import Task
 
 Made = TypeVar("Made")
+Kind = TypeVar("Kind", bound=Task)
 
 
 @lru_cache(maxsize=2)
@@ -17,12 +18,12 @@ def task(split: str) -> Task:
     return Task(train=tuple(dict.fromkeys(data.train)), test=data.test, gold=scan.interpret)
 
 
-def different(tasks: Sequence[Task]) -> list[Task]:
+def different(tasks: Sequence[Kind]) -> list[Kind]:
     """Returns the tasks of seeds, those that several seeds share only once."""
     return list({id(task): task for task in tasks}.values())
 
 
-def of_each(tasks: Sequence[Task], make: Callable[[Task], Made]) -> list[Made]:
+def of_each(tasks: Sequence[Kind], make: Callable[[Kind], Made]) -> list[Made]:
     """Returns what is made of each seed's task, made once of those that several seeds share."""
     made = {id(task): make(task) for task in different(tasks)}
     return [made[id(task)] for task in tasks]
