@@ -1,6 +1,7 @@
 """Prints what mends samples of SCAN's around-right, on training data alone: another template is held out instead.
 
-    python benchmarks/around_right.py [--template "opposite left"] [--size small] [--steps 1500] [--seeds 2]
+    python benchmarks/around_right.py [--arms faithful lacking-twins] [--size small] [--steps 2500] [--seeds 2]
+    python benchmarks/around_right.py --size paper --steps 5000 --seeds 6 --samples 200 --device cuda
 
 No training example holds the template. Counted is, by SCAN's interpreter: how many outputs are right where inputs with
 the template are forced on a network that never saw one, given prototypes that the rule admits; and, of the new samples,
@@ -33,6 +34,17 @@ from recombine.training.twins import Twins
 TESTED = "around right"
 LEFT_OUT, MOST_ACTIONS = frozenset({"thrice", "turn", "around", "run", "jump"}), 8
 """Small networks learn from commands without these words and with no more actions."""
+
+LESS_DROPOUT = {"dropout": 0.3, "state_dropout": 0.3}
+ARMS: dict[str, tuple[int, dict[str, float]]] = {
+    "faithful": (0, {}),
+    "reach": (0, {"reach": 16}),
+    "twins": (8, {}),
+    "lacking": (0, {"only_lacking": True}),
+    "lacking-twins": (8, {"only_lacking": True}),
+    "lacking-twins-dropout-0.3": (8, {"only_lacking": True, **LESS_DROPOUT}),
+}
+"""What is compared: `Recipe.twins`, and in what a network differs from the paper's."""
 
 
 @dataclass(frozen=True)
@@ -90,20 +102,16 @@ def sampled(samples: Samples, template: str) -> tuple[int, int]:
     return len(judged), sum(scan.interpret(example.x) == example.y for example in judged)
 
 
-def arms(size: str, steps: int) -> dict[str, Recipe]:
-    """Returns what is compared."""
-    recipe = replace(SCAN_GENERATOR, min_steps=steps, max_steps=steps)
+def recipe_of(arm: str, size: str, steps: int) -> Recipe:
+    """Returns how the networks of an arm are built and trained."""
+    twins, changes = ARMS[arm]
+    recipe = replace(SCAN_GENERATOR, min_steps=steps, max_steps=steps, twins=twins)
+    network = recipe.network
     if size == "small":
-        network = replace(recipe.network, hidden=96, embedding=32, attention=64, dropout=0.05, state_dropout=0.1)
-        recipe = replace(recipe, network=replace(network, write_dropout=0.2), lr=5e-3)
-    lacking = replace(recipe, network=replace(recipe.network, only_lacking=True))
-    return {
-        "as in the paper": recipe,
-        "relative positions": replace(recipe, network=replace(recipe.network, reach=16)),
-        "twins": replace(recipe, twins=8),
-        "only what d1 lacks": lacking,
-        "only what d1 lacks, twins": replace(lacking, twins=8),
-    }
+        network = replace(network, hidden=96, embedding=32, attention=64)
+        network = replace(network, dropout=0.05, state_dropout=0.1, write_dropout=0.2)
+        recipe = replace(recipe, lr=5e-3)
+    return replace(recipe, network=replace(network, **changes))
 
 
 def report(name: str, shares: Sequence[float], counts: Sequence[tuple[int, int]], seconds: float) -> None:
@@ -113,35 +121,34 @@ def report(name: str, shares: Sequence[float], counts: Sequence[tuple[int, int]]
     print(f"{name:26} outputs right for forced inputs {right}; samples right {drawn}; {seconds:.0f} s", flush=True)
 
 
-def main() -> None:
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--template", default="opposite left")
-    parser.add_argument("--size", choices=["small", "paper"], default="small")
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS), help="what to compare; all unless told")
+    parser.add_argument("--template", default="opposite left", help="the words to hold out")
+    parser.add_argument("--size", choices=["small", "paper"], default="small", help="of the networks and of the data")
+    parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--samples", type=int, default=100, help="how many of each network")
+    parser.add_argument("--patience", type=int, default=100, help="draws for each sample kept")
     parser.add_argument("--temperature", type=float, default=0.4)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--arms", help="part of the name of the arms to run")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    chosen = options()
     torch.set_num_threads(1)
-    held = held_out(arguments.template, arguments.size)
-    print(
-        f"{len(held.train):,} examples, {len(held.neighborhoods):,} tuples, {len(held.rows)} forced inputs", flush=True
-    )
-    sampling = SamplingSettings(
-        decoding=Decoding("mixed", arguments.temperature), novelty="both", surplus=1.0, patience=50
-    )
-    for name, recipe in arms(arguments.size, arguments.steps).items():
-        if arguments.arms and arguments.arms not in name:
-            continue
+    held = held_out(chosen.template, chosen.size)
+    print(f"{len(held.train):,} examples, {len(held.neighborhoods):,} tuples, {len(held.rows)} forced inputs")
+    decoding = Decoding("mixed", chosen.temperature)
+    sampling = SamplingSettings(decoding=decoding, novelty="both", patience=chosen.patience)
+    for arm in chosen.arms:
         began = time.perf_counter()
-        learned = Recombination(
-            LongLong(), recipe, sampling=sampling, seeds=range(arguments.seeds), device=arguments.device
-        ).fit_on(held.train, held.neighborhoods)
-        every = learned.sample_each(arguments.samples)
-        counts = [sampled(samples, arguments.template) for samples in every]
-        report(name, forced(learned, held), counts, time.perf_counter() - began)
+        recipe = recipe_of(arm, chosen.size, chosen.steps)
+        learned = Recombination(LongLong(), recipe, sampling=sampling, seeds=range(chosen.seeds), device=chosen.device)
+        learned.fit_on(held.train, held.neighborhoods)
+        counts = [sampled(samples, chosen.template) for samples in learned.sample_each(chosen.samples)]
+        report(arm, forced(learned, held), counts, time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -123,6 +124,39 @@ def profile(step: Callable[[], None], rows: int = 25) -> None:
     print(f"  {total:7.0f} us {count:6.0f} x  in all", flush=True)
 
 
+class Case(NamedTuple):
+    """A network and the batches that it is timed with."""
+
+    network: Architecture
+    batch: int
+    source: int
+    target: int
+
+    def step(self, replicas: int, device: torch.device, *, graphs: bool) -> Callable[[], None]:
+        """Returns a function that does one optimiser step of a population."""
+        shape = {"batch": self.batch, "source": self.source, "target": self.target}
+        return training_step(self.network, replicas, **shape, device=device, graphs=graphs)
+
+
+def cases(small: bool) -> dict[str, Case]:
+    size = {"hidden": 64, "embedding": 32} if small else {}
+    word_forms = replace(WORD_FORMS, prototypes=1, **size or {"hidden": 1024, "embedding": 1024})
+    return {
+        "SCAN generator": Case(replace(SCAN_GENERATOR.network, **size), 32, 32, 32),
+        "SCAN predictor": Case(replace(SCAN_PREDICTOR.network, **size), 64, 12, 16),
+        "word-form generator": Case(word_forms, 64, 28, 28),
+        "word-form predictor": Case(replace(word_forms, own_attention=False), 64, 12, 16),
+    }
+
+
+def print_row(name: str, replicas: int, how: str, each: float, share: float = math.nan) -> None:
+    print(
+        f"{name:20} {replicas:6} {how:>6} {each:9.2f} {each / replicas:14.3f} "
+        f"{1000 * replicas / each:14.0f} {share:9.1%}",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicas", default="1,10,16")
@@ -134,46 +168,27 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     on_gpu = device.type == "cuda"
     torch.set_float32_matmul_precision("high")
-    size = {"hidden": 64, "embedding": 32} if arguments.small else {}
-    wide = size or {"hidden": 1024, "embedding": 1024}
-    cases = {
-        "SCAN generator": (replace(SCAN_GENERATOR.network, **size), {"batch": 32, "source": 32, "target": 32}),
-        "SCAN predictor": (replace(SCAN_PREDICTOR.network, **size), {"batch": 64, "source": 12, "target": 16}),
-        "word-form generator": (replace(WORD_FORMS, prototypes=1, **wide), {"batch": 64, "source": 28, "target": 28}),
-        "word-form predictor": (
-            replace(WORD_FORMS, prototypes=1, own_attention=False, **wide),
-            {"batch": 64, "source": 12, "target": 16},
-        ),
-    }
     print(f"{torch.cuda.get_device_name() if on_gpu else 'CPU'}, torch {torch.__version__}")
     limit = matrix_rate() if on_gpu else math.nan
     if on_gpu:
         print(f"one 8192 x 8192 x 8192 product in bfloat16: {limit / 1e12:.0f} TFLOP/s")
-    print(
-        f"{'network':20} {'models':>6} {'how':>6} {'ms/step':>9} {'ms/step/model':>14} {'model-steps/s':>14} {'of limit':>9}"
-    )
-    for name, (network, shape) in cases.items():
+    columns = f"{'models':>6} {'how':>6} {'ms/step':>9} {'ms/step/model':>14} {'model-steps/s':>14} {'of limit':>9}"
+    print(f"{'network':20} {columns}")
+    for name, case in cases(arguments.small).items():
         if arguments.networks not in name:
             continue
-        work = flops(training_step(network, 1, **shape, device=device, graphs=False))
+        work = flops(case.step(1, device, graphs=False))
         for replicas in map(int, arguments.replicas.split(",")):
             for graphs in (False, True) if on_gpu and replicas == 1 else (on_gpu,):
-                step = training_step(network, replicas, **shape, device=device, graphs=graphs)
+                step = case.step(replicas, device, graphs=graphs)
                 each = milliseconds(step, arguments.steps, device)
-                share = work * replicas / each * 1000 / limit
-                how = "graph" if graphs else "eager"
-                print(
-                    f"{name:20} {replicas:6} {how:>6} {each:9.2f} {each / replicas:14.3f} "
-                    f"{1000 * replicas / each:14.0f} {share:9.1%}",
-                    flush=True,
-                )
+                print_row(name, replicas, "graph" if graphs else "eager", each, work * replicas / each * 1000 / limit)
         if arguments.profile and on_gpu:
             profile(step)
     if not on_gpu:
         for plain in (True, False):
             step = encoder_step(plain, batch=64, steps=16, inputs=64, hidden=128)
-            each = milliseconds(step, arguments.steps, device)
-            print(f"{'BiLSTM':20} {1:6} {'torch' if plain else 'ours':>6} {each:9.2f} {each:14.3f}", flush=True)
+            print_row("BiLSTM", 1, "torch" if plain else "ours", milliseconds(step, arguments.steps, device))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Runs every ``console`` and ``python`` block of the README, in order and in one folder, as a reader would.
+"""Runs what the README and the docs tell a reader to run.
 
-A line of output that the README shows must come, in order. Dots stand for anything: ``...`` alone for any lines, within
-a line for any text. After ``print(...)  #`` stands what is printed.
+Every ``console`` and ``python`` block of a page is run, in order and in one folder, as a reader would. A line of output
+that the page shows must come, in order. Dots stand for anything: ``...`` alone for any lines, within a line for any
+text. After ``print(...)  #`` stands what is printed. Commands in ``sh`` blocks and within sentences may take long: of
+these it is checked that the program knows them and their options.
 """
 
 import os
@@ -12,9 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from word_forms import write_language
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -29,14 +34,30 @@ class Step:
         return self.words[-1].splitlines()[0]
 
 
-def steps() -> Iterator[Step]:
-    for language, block in re.findall(r"```(console|python)\n(.*?)```", README.read_text("utf-8"), flags=re.DOTALL):
+def shell(command: str) -> list[str]:
+    return ["bash", "-o", "pipefail", "-c", command]
+
+
+def steps(page: Path) -> Iterator[Step]:
+    for language, block in re.findall(r"```(console|python)\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL):
         if language == "python":
             yield Step([sys.executable, "-c", block], re.findall(r"print\(.*\)  # (.*)", block))
             continue
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *shown = part.splitlines()
-            yield Step(["bash", "-o", "pipefail", "-c", command], [line for line in shown if line not in ("", "...")])
+            yield Step(shell(command), [line for line in shown if line not in ("", "...")])
+
+
+def mentioned() -> list[str]:
+    """Returns the commands that pages name but that are not run: in ``sh`` blocks, and between single backticks."""
+    found = []
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
+            found += [line.split("#")[0].strip() for line in block.splitlines()]
+        found += re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    ours = re.compile(r"(recombine|python benchmarks/\w+\.py)( (?!COMMAND).*)?")
+    return [command for command in dict.fromkeys(found) if ours.fullmatch(command)]
 
 
 def pattern(shown: str) -> str:
@@ -44,9 +65,9 @@ def pattern(shown: str) -> str:
 
 
 def test_the_readme_has_a_step_for_every_command() -> None:
-    commands = {" ".join(step.words) for step in steps()}
+    commands = {" ".join(step.words) for step in steps(README)}
     alone = ("inspect", "augment", "picture", "audit", "train", "evaluate", "predict", "score", "env")
-    for command in ("data scan", "data sigmorphon", *alone):
+    for command in ("data scan", "data sigmorphon", "paper table1", "paper samples", "paper items", *alone):
         assert any(f"recombine {command}" in run for run in commands)
 
 
@@ -55,20 +76,43 @@ def test_pattern_knows_what_differs() -> None:
     assert not re.fullmatch(pattern("a    1"), "a 2")
 
 
-def test_every_step_does_what_the_readme_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page))], ids=lambda page: page.name)
+def test_every_step_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     write_language(tmp_path / "conll2018/task1/all", "turkish")
-    for step in steps():
+    for folder in ("benchmarks", "results"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    for step in steps(page):
         check(step, tmp_path)
 
 
+@pytest.mark.parametrize("command", mentioned())
+def test_every_command_named_is_known(command: str) -> None:
+    assert unknown_options(command) == []
+
+
+def test_commands_and_options_that_there_are_not_are_noticed() -> None:
+    assert {"recombine quickstart", "recombine paper table1"} < set(mentioned())
+    assert unknown_options("python benchmarks/training.py --step 1 --stops") == ["--stops"]
+    with pytest.raises(AssertionError, match="papers"):
+        unknown_options("recombine papers")
+
+
+def unknown_options(command: str) -> list[str]:
+    told = run(shell(f"{command} --help"), ROOT)
+    return [word for word in command.split() if word.startswith("--") and word not in told]
+
+
 def check(step: Step, folder: Path) -> None:
+    output = run(step.words, folder)
+    printed = (" ".join(line.split()) for line in output.splitlines())
+    for shown in step.shown:
+        assert any(re.fullmatch(pattern(shown), line) for line in printed), f"{shown!r} is missing\n{step}\n{output}"
+
+
+def run(words: list[str], folder: Path) -> str:
     # Threads that wait for each other on a busy machine cost minutes.
     environment = {**os.environ, "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
     together = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(step.words, cwd=folder, env=environment, **together, text=True, check=False)
-    assert done.returncode == 0, f"{step}\n{done.stdout}"
-    printed = (" ".join(line.split()) for line in done.stdout.splitlines())
-    for shown in step.shown:
-        assert any(re.fullmatch(pattern(shown), line) for line in printed), (
-            f"{shown!r} is missing\n{step}\n{done.stdout}"
-        )
+    done = subprocess.run(words, cwd=folder, env=environment, **together, text=True, check=False)
+    assert done.returncode == 0, f"{words[-1]}\n{done.stdout}"
+    return done.stdout

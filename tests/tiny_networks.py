@@ -2,7 +2,12 @@
 
 from dataclasses import replace
 
-from recombine.training.presets import SMALL_GENERATOR, SMALL_PREDICTOR
+from recombine.training.presets import (
+    SMALL_GENERATOR,
+    SMALL_PREDICTOR,
+    SMALL_WORD_FORM_GENERATOR,
+    SMALL_WORD_FORM_PREDICTOR,
+)
 
 GENERATOR = replace(
     SMALL_GENERATOR,
@@ -29,4 +34,21 @@ PREDICTOR = replace(
     epochs=30,
     min_steps=0,
     held_out=0.0,
+)
+WORD_FORM_GENERATOR = replace(
+    SMALL_WORD_FORM_GENERATOR,
+    network=replace(SMALL_WORD_FORM_GENERATOR.network, hidden=24, embedding=16),
+    batch=8,
+    lr=0.02,
+    epochs=6,
+    min_steps=0,
+    max_steps=None,
+)
+WORD_FORM_PREDICTOR = replace(
+    SMALL_WORD_FORM_PREDICTOR,
+    network=replace(SMALL_WORD_FORM_PREDICTOR.network, hidden=32, embedding=16),
+    batch=8,
+    lr=0.02,
+    epochs=30,
+    min_steps=0,
 )

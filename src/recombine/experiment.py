@@ -29,11 +29,17 @@ class Task:
         train: Training examples, all different.
         test: Test examples, which nothing but the final score sees.
         gold: The true output of an input, or None for an input that has none; None: nobody knows.
+        relevant: Tells of a token whether its rarity counts; None: that of all does.
+        reject: Says why a sample cannot be an example of this task, or None; None: every sample can.
+        as_predicted: Gives an example in the order in which predictors see it.
     """
 
     train: Sequence[Example]
     test: Sequence[Example]
     gold: Callable[[Tokens], Tokens | None] | None = None
+    relevant: Callable[[str], bool] | None = None
+    reject: Validator | None = None
+    as_predicted: Callable[[Example], Example] = lambda example: example
 
 
 @dataclass(frozen=True, kw_only=True)

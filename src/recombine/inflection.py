@@ -80,6 +80,12 @@ def split_analysis(analysis: Tokens) -> tuple[Tokens, Tokens]:
     return analysis[:end], analysis[end:]
 
 
+def is_inflection(example: Example) -> bool:
+    """Tells whether an example is a word form in the generator's order: characters, then tags ▷ characters."""
+    lemma, tags = split_analysis(example.x)
+    return bool(lemma and tags) and not any(map(is_tag, example.y)) and max(map(len, (*lemma, *example.y))) == 1
+
+
 def reordered(example: Example) -> Example:
     """Returns the example with its sides swapped: generation order becomes analysis order and back.
 

@@ -116,6 +116,12 @@ def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides(
         assert dict(found.rejected) == ({} if novelty in kept_if_new else {"known": 1})
 
 
+def test_where_nothing_has_to_be_new_training_pairs_are_kept(script: Script) -> None:
+    known = [A, B, SEP, B, A, EOS]
+    script([(known, -1.0)])
+    assert only(known, novelty="nothing") == ([Example(("a", "b"), ("b", "a"))], {})
+
+
 def test_a_sample_is_the_tokens_that_were_said(script: Script) -> None:
     script([(NEW, -2.5)])
     [[sample], rejected] = only(NEW)

@@ -60,13 +60,15 @@ def words(tmp_path: Path) -> Path:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes small networks tiny, so that they train in a second or two."""
     import torch
-    from tiny_networks import GENERATOR, PREDICTOR
+    from tiny_networks import GENERATOR, PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 
     from recombine.training import presets
 
     torch.set_num_threads(1)
     monkeypatch.setattr(presets, "SMALL_GENERATOR", GENERATOR)
     monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+    monkeypatch.setattr(presets, "SMALL_WORD_FORM_GENERATOR", WORD_FORM_GENERATOR)
+    monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
 
 
 @pytest.fixture(scope="session")

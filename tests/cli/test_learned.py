@@ -157,10 +157,15 @@ def test_a_count_that_cannot_be_reached(
 
 
 def test_word_forms_give_word_forms(augment: Callable[..., Outcome], words: Path, tmp_path: Path) -> None:
-    done = augment("-n", 2, "--epochs", 4, "-o", tmp_path / "new.tsv", source=words)
+    model = tmp_path / "model"
+    done = augment("-n", 2, "--epochs", 4, "--model", model, "-o", tmp_path / "new.tsv", source=words)
     assert done.code == 0, done.err
     assert "Neighborhood tagged" in done.err
     assert len(files.read_inflections(tmp_path / "new.tsv")) == 2
+    network = Recombination.load(model, device="cpu").recipe.network
+    assert (network.copying, network.own_attention, network.shared_embedding) == ("gated", True, False)
+    again = augment("-n", 2, "--size", "small", "--model", model, "-o", tmp_path / "again.tsv", source=words)
+    assert again.code == 0, again.err
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,14 @@ def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(wor
     assert new == examples[:2]
 
 
+def test_word_forms_get_a_predictor_that_copies(run: Run, words: Path, train: Path, tmp_path: Path) -> None:
+    for source, copying in ((words, "gated"), (train, "none")):
+        model = tmp_path / f"{source.stem}-model"
+        done = run("train", source, "-o", model, "--epochs", 1, "--device", "cpu", "--json")
+        assert done.code == 0, done.err
+        assert Predictor.load(model, device="cpu").recipe.network.copying == copying
+
+
 def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
     options = ("--epochs", 10**6, "--max-time", "0.3", "--device", "cpu", "--json")
     done = run("train", train, "-o", tmp_path / "model", *options)

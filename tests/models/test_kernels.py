@@ -1,13 +1,10 @@
-"""The kernels beside their plain definitions, run by Triton's interpreter where there is no GPU.
+"""The kernels beside their plain definitions."""
 
-TRITON_INTERPRET=1 pytest tests/models/test_kernels.py
-"""
-
-import os
 from dataclasses import replace
 
 import pytest
 import torch
+from kernels_here import DEVICE, KERNELS, PLAIN, use
 from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
@@ -16,11 +13,6 @@ from recombine.models.fusion import Drop, Gates, Hoisted
 from recombine.models.noise import Noise
 from recombine.training.optimizer import population_adam
 
-pytest.importorskip("triton", reason="the GPU kernels are not tested: there is no Triton here")
-if os.environ.get("TRITON_INTERPRET") != "1" and not torch.cuda.is_available():
-    pytest.skip("the GPU kernels are not tested: no GPU, and TRITON_INTERPRET is not 1", allow_module_level=True)
-
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 R, B, H = 2, 3, 20
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 
@@ -32,9 +24,9 @@ def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
 def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list[tuple[Tensor, Tensor]]:  # noqa: ANN001
     """Outputs and gradients of all inputs, (plain in double precision, by kernels)."""
     results = []
-    for kernels in (False, True):
-        monkeypatch.setattr(fusion, "fused", lambda _, kernels=kernels: kernels)
-        own = [x.detach().clone() if kernels else x.detach().double() for x in inputs]
+    for devices in (PLAIN, KERNELS):
+        use(devices, monkeypatch)
+        own = [x.detach().double() if devices == PLAIN else x.detach().clone() for x in inputs]
         own = [x.requires_grad_() for x in own]
         outputs = compute(*own)
         generator = torch.Generator().manual_seed(0)
@@ -54,28 +46,31 @@ def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("rate", [None, 0.5, 0.7])
 def test_join(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float | None) -> None:
     bits = torch.randint(0, 256, (R, 4, B, H), dtype=torch.uint8, device=DEVICE)
-    drop = None if rate is None else Drop(bits, round(256 * rate)).at(2)
+    drop = None if rate is None else Drop(bits, round(256 * rate)).steps()[2]
     a, b = drawn(R, 4, B, H, dtype=dtype), drawn(R, B, 7, dtype=dtype)
-    place = torch.empty(R, 3, B, H + 7, device=DEVICE, dtype=dtype)
-    check(both_ways(monkeypatch, lambda a, b: [*fusion.join(a[:, 1], drop, b, out=place[:, 1])], a, b), dtype)
-    check(both_ways(monkeypatch, lambda a, b: [fusion.join(a[:, 1], drop, b, out=place[:, 1]).both], a, b), dtype)
+    room = torch.empty(R, 3, B, H + 14, device=DEVICE, dtype=dtype)
+    alone, one, two = (room[:, 1, :, : H + size] for size in (0, 7, 14))
+    check(both_ways(monkeypatch, lambda a, b: [*fusion.join(a[:, 1], drop, b, out=one)], a, b), dtype)
+    check(both_ways(monkeypatch, lambda a, b: [fusion.join(a[:, 1], drop, b, out=one).all], a, b), dtype)
+    check(both_ways(monkeypatch, lambda a, b: [*fusion.join(a[:, 1], drop, b, 2 * b, out=two)], a, b), dtype)
+    check(both_ways(monkeypatch, lambda a: [*fusion.join(a[:, 1], drop, out=alone)], a), dtype)
     check(both_ways(monkeypatch, lambda a: [fusion.dropped(a[:, 1], drop)], a), dtype)
 
 
 @precisions
 @pytest.mark.parametrize("uses", [1, 2, 3])
 def test_lstm_cell(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, uses: int) -> None:
-    x, s, c = drawn(R, 3, B, 4 * H, dtype=dtype), drawn(3, R, B, 4 * H, dtype=dtype), drawn(R, B, H)
-    bias = drawn(R, 1, 4 * H, dtype=dtype)
+    x, s, c = drawn(R, 3, B, 5, dtype=dtype), drawn(3, R, B, 4 * H, dtype=dtype), drawn(R, B, H)
+    weight, bias = drawn(R, 5, 4 * H, dtype=dtype), drawn(R, 1, 4 * H, dtype=dtype)
 
-    def compute(x: Tensor, bias: Tensor, s: Tensor, c: Tensor) -> list[Tensor]:
-        gates, outputs = Gates(x, bias), []
+    def compute(x: Tensor, weight: Tensor, bias: Tensor, s: Tensor, c: Tensor) -> list[Tensor]:
+        gates, outputs = Gates(x, weight, bias), []
         for step in range(3):
             hs, c = gates.cell(step, s[step], c, uses=uses)
             outputs += [h * (number + 1) for number, h in enumerate(hs)]
         return [*outputs, c]
 
-    check(both_ways(monkeypatch, compute, x, bias, s, c), dtype)
+    check(both_ways(monkeypatch, compute, x, weight, bias, s, c), dtype)
 
 
 @precisions
@@ -97,28 +92,32 @@ def test_attend(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, sources: in
     check(both_ways(monkeypatch, compute, queries, keys, values, bias), dtype)
 
 
-class Recorded(Noise):
-    """Draws on the CPU, so that both ways drop the same."""
+class Elsewhere:
+    """Noise that is drawn by torch on the CPU, so that both ways drop the same."""
 
-    def __init__(self, seeds: list[int], device: str) -> None:
-        super().__init__(seeds)
-        self.of = device
+    def __init__(self, noise: Noise) -> None:
+        self.noise = noise
 
     def drop(self, rate: float, steps: int, *shape: int) -> Drop:
-        bits, limit = super().drop(rate, steps, *shape)
-        return Drop(bits.to(self.of), limit)
+        bits, limit = self.noise.drop(rate, steps, *shape)
+        return Drop(bits.to(DEVICE), limit)
+
+    def dropped(self, rate: float, steps: int, *shape: int) -> Tensor:
+        return self.noise.dropped(rate, steps, *shape).to(DEVICE)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     results = []
-    for kernels in (False, True):
-        monkeypatch.setattr(fusion, "fused", lambda _, kernels=kernels: kernels)
+    for devices in (PLAIN, KERNELS):
+        use(PLAIN, monkeypatch)
+        noise = Elsewhere(Noise([1, 2]))
+        use(devices, monkeypatch)
         model = network(VARIANTS[name], seeds=(4, 5)).to(DEVICE).train()
-        model = model.float() if kernels else model
+        model = model if devices == PLAIN else model.float()
         sources, targets = (tokens.to(DEVICE) for tokens in batch(model, 3))
         z = some_z(model, 3)
-        log_p, counts = model(sources, targets, Recorded([1, 2], DEVICE), z=None if z is None else z.to(DEVICE))
+        log_p, counts = model(sources, targets, noise, z=None if z is None else z.to(DEVICE))
         assert counts.any()
         log_p.sum().backward()
         results.append([log_p, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)])
@@ -148,7 +147,7 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_adam_is_torchs(dtype: torch.dtype) -> None:
-    from recombine.models.kernels import adam
+    from recombine.models.kernels.adam import adam
 
     parameter = torch.randn(R, 1300, device=DEVICE)
     expected = [row.clone().requires_grad_() for row in parameter]
@@ -171,7 +170,7 @@ def test_adam_is_torchs(dtype: torch.dtype) -> None:
 
 
 def test_random_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.models.noise.fused", lambda _: True)
+    use(KERNELS, monkeypatch)
     both, alone = Noise([5, 2**40 + 1], DEVICE), Noise([2**40 + 1], DEVICE)
     for _ in range(2):
         together = both.drop(0.5, 7, 3, 11).bits

@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.models.architecture import Architecture
@@ -18,6 +20,23 @@ def test_the_second_keeps_what_the_first_lacks_in_its_order() -> None:
     left = lacking(PROTOTYPES, D + 1)
     assert left.tokens[0, 0].tolist() == [FIRST, [D, SEP, D, EOS, PAD, PAD, PAD]]
     assert left.shown[0, 0, 1].tolist() == [False, True, False, True, False, True, True]
+
+
+TOKENS = st.lists(st.integers(SEP + 1, SEP + 5), max_size=3)
+
+
+def pair(x: list[int], y: list[int]) -> list[int]:
+    return [*x, SEP, *y, EOS, *[PAD] * (6 - len(x) - len(y))]
+
+
+@given(st.lists(st.builds(pair, TOKENS, TOKENS), min_size=1, max_size=3))
+def test_what_is_left_is_the_list_without_the_tokens_of_the_first(prototypes: list[list[int]]) -> None:
+    left = lacking(torch.tensor([[prototypes]]), SEP + 6).tokens[0, 0].tolist()
+    first, *later = prototypes
+    assert left[0] == first
+    for ours, whole in zip(left[1:], later, strict=True):
+        kept = [token for token in whole if token in (SEP, EOS) or (token != PAD and token not in first)]
+        assert ours == kept + [PAD] * (len(whole) - len(kept))
 
 
 def test_places_lead_from_the_original_to_what_is_left() -> None:

@@ -6,7 +6,7 @@ from networks import VARIANTS
 from torch import nn
 
 from recombine.models.architecture import Architecture
-from recombine.models.layers import BiLSTM, Embedding, Hoisted, Linear, LSTMWeights, initialize
+from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights, initialize
 from recombine.models.recombiner import Recombiner
 
 
@@ -31,43 +31,6 @@ def test_a_population_of_lstms_equals_torchs_own_on_sequences_of_any_length() ->
             assert torch.allclose(c[r, n], final_c.sum(0), atol=1e-12)
 
 
-def test_a_hoisted_product_has_the_gradients_of_a_plain_one() -> None:
-    def recurrent(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-        product = Hoisted(right)
-        x = left
-        for _ in range(3):
-            x = torch.tanh(product(x))
-        return x + product(left)
-
-    left = torch.randn(2, 3, 4, dtype=torch.double, requires_grad=True)
-    right = torch.randn(2, 4, 4, dtype=torch.double, requires_grad=True)
-    assert torch.autograd.gradcheck(recurrent, (left, right))
-
-
-def test_a_hoisted_product_may_be_gone_back_over_twice() -> None:
-    right = torch.randn(1, 2, 2, requires_grad=True)
-    product = Hoisted(right)
-    loss = product(torch.ones(1, 1, 2)).sum() + product(torch.ones(1, 1, 2)).sum()
-    (first,) = torch.autograd.grad(loss, right, retain_graph=True)
-    (second,) = torch.autograd.grad(loss, right)
-    assert torch.equal(first, torch.full_like(right, 2))
-    assert torch.equal(first, second)
-
-
-@pytest.mark.parametrize("needed", ["left", "right", "neither"])
-def test_a_hoisted_product_of_what_needs_no_gradient(needed: str) -> None:
-    left = torch.randn(1, 2, 3, requires_grad=needed == "left")
-    right = torch.randn(1, 3, 2, requires_grad=needed == "right")
-    product = Hoisted(right)
-    y = product(left) + product(left)
-    assert torch.allclose(y, 2 * left @ right)
-    if needed != "neither":
-        y.sum().backward()
-        gradient = {"left": left.grad, "right": right.grad}[needed]
-        expected = {"left": 2 * right.sum(-1).unsqueeze(1).expand_as(left), "right": 2 * left.sum(1).unsqueeze(-1)}
-        assert torch.allclose(gradient, expected[needed].expand_as(gradient))
-
-
 def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
     linear, embedding = Linear(2, 3, 4), Embedding(2, 5, 3, tied=True)
     initialize(linear, [0, 1])
@@ -76,6 +39,7 @@ def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
     vectors = embedding(tokens)
     for r in range(2):
         assert torch.equal(vectors[r], embedding.weight[r][tokens[r]])
+        assert torch.allclose(embedding._by_product(tokens)[r], vectors[r])  # as on a GPU
         assert torch.allclose(linear(vectors)[r], vectors[r] @ linear.weight[r] + linear.bias[r], atol=1e-6)
         assert torch.allclose(linear.hoisted()(vectors[:, 0])[r], linear(vectors)[r, 0], atol=1e-6)
         assert torch.allclose(embedding.scores(vectors)[r], vectors[r] @ embedding.weight[r].T, atol=1e-6)

@@ -63,7 +63,7 @@ class Run:
             progress=self.progress,
             expect=self.expected.append,
             say=self.said.append,
-            scale=Scale(lambda _: TASK, quick),
+            scale=Scale(lambda *_: TASK, quick),
             known=list(ROWS.values()),
         )
         self.matrix.run()
@@ -248,7 +248,7 @@ def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, mo
 
 def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     row = ROWS["recomb-2"]
-    one, keys = settings(row, "jump"), Keys(TASK, [0, 1], "cpu")
+    one, keys = settings(row, "jump"), Keys([TASK] * 2, [0, 1], "cpu")
     base = {name: stage.key for name, stage in keys.before_predictors(one).items()}
     assert list(base) == ["neighborhoods", "generator", "samples"]
 
@@ -264,10 +264,10 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert changed(replace(one, generator=QUICK_GENERATOR)) == ["generator", "samples"]
     assert changed(replace(one, prototypes=1)) == ["generator", "samples"]
     assert changed(replace(one, neighborhood=LongShort())) == ["neighborhoods", "generator", "samples"]
-    assert changed(one, Keys(TASK, [0], "cpu")) == ["generator", "samples"]
-    assert changed(one, Keys(TASK, [0, 1], "cuda")) == ["generator", "samples"]
-    assert changed(one, Keys(replace(TASK, test=[]), [0, 1], "cpu")) == []  # no test set touches these
-    assert changed(one, Keys(replace(TASK, train=TASK.train[1:]), [0, 1], "cpu")) == list(base)
+    assert changed(one, Keys([TASK], [0], "cpu")) == ["generator", "samples"]
+    assert changed(one, Keys([TASK] * 2, [0, 1], "cuda")) == ["generator", "samples"]
+    assert changed(one, Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")) == []  # no test set touches these
+    assert changed(one, Keys([replace(TASK, train=TASK.train[1:])] * 2, [0, 1], "cpu")) == list(base)
     pair = TASK.test[:1]
     predictions = keys.predictions(one, pair, 0).key
     for other in (
@@ -275,10 +275,12 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
         keys.predictions(one, (), 0),
         keys.predictions(replace(one, p_aug=0.5), pair, 0),
         keys.predictions(replace(one, predictor=QUICK_PREDICTOR), pair, 0),
-        Keys(replace(TASK, test=[]), [0, 1], "cpu").predictions(one, pair, 0),
+        Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu").predictions(one, pair, 0),
     ):
         assert other.key != predictions
-    assert Keys(TASK, [0], "cpu").predictions(replace(one, n=3, generator=QUICK_GENERATOR), pair, 0).key == predictions
+    assert (
+        Keys([TASK], [0], "cpu").predictions(replace(one, n=3, generator=QUICK_GENERATOR), pair, 0).key == predictions
+    )
     assert keys.direct(one).key != keys.direct(replace(one, direct=replace(one.direct, first=1))).key
 
 
@@ -302,7 +304,9 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
         stages.append(what)
         yield
 
-    Matrix(list(ROWS.values()), SPLITS, [0], how, progress=progress, scale=Scale(parts.__getitem__, shorter)).run()
+    Matrix(
+        list(ROWS.values()), SPLITS, [0], how, progress=progress, scale=Scale(lambda split, _: parts[split], shorter)
+    ).run()
     records = [read(path) for path in tmp_path.glob("*.json")]
     assert {(found["row"], found["column"]) for found in records} == {
         (name, split) for name, row in ROWS.items() for split in row.splits

@@ -32,7 +32,7 @@ RIGHT, WRONG = example("jump twice"), Example(("jump", "thrice"), ("JUMP",))
 
 def test_samples_are_judged_counted_and_listed() -> None:
     samples = [Samples((RIGHT, WRONG), 2, {"known": 3}), Samples((), 2, {"too long": 4})]
-    found = sampled_part(samples, TASK, [5, 6])
+    found = sampled_part(samples, [TASK] * 2, [5, 6])
     counts = asdict(audit([RIGHT, WRONG], gold=TASK.gold, train=TASK.train, test=TASK.test))
     assert found["samples"] == [counts, None]
     assert found["samples_right"] == {"mean": 0.5, "deviation": 0.0, "n": 1}
@@ -42,14 +42,14 @@ def test_samples_are_judged_counted_and_listed() -> None:
         {"seed": 5, "x": "jump thrice", "y": "JUMP", "right": False},
         {"seed": 5, "x": "jump twice", "y": "JUMP JUMP", "right": True},
     ]
-    assert sampled_part([Samples((), 0)], TASK, [0])["samples_right"] is None
+    assert sampled_part([Samples((), 0)], [TASK], [0])["samples_right"] is None
 
 
 def test_listings_draw_from_all_seeds_and_are_the_same_each_time() -> None:
     everything = [example(f"{one} and {two}") for one in ("walk", "run", "look") for two in ("walk", "turn", "hop")]
     samples = [Samples(tuple(everything), 9)] * 4
-    listing = sampled_part(samples, TASK, [0, 1, 2, 3])["listing"]
-    assert listing == sampled_part(samples, TASK, [0, 1, 2, 3])["listing"]
+    listing = sampled_part(samples, [TASK] * 4, [0, 1, 2, 3])["listing"]
+    assert listing == sampled_part(samples, [TASK] * 4, [0, 1, 2, 3])["listing"]
     assert len(listing) == len({(sample["seed"], sample["x"]) for sample in listing}) == 20
     assert {sample["seed"] for sample in listing} == {0, 1, 2, 3}
 
@@ -57,14 +57,14 @@ def test_listings_draw_from_all_seeds_and_are_the_same_each_time() -> None:
 def test_scores_and_the_examples_behind_them() -> None:
     golds = [pair.y for pair in TASK.test]
     one = [golds[0], *[()] * (len(golds) - 1)]
-    found = scored_part([golds, one], TASK)
+    found = scored_part([golds, one], [TASK] * 2)
     assert found["exact_match"] == [1.0, 1 / len(golds)]
     assert found["tested"] == len(golds) == 7
     assert base64.b64decode(found["correct"][1]) == bytes([0b1000_0000])
     right = correctness(found)
     assert right is not None
     assert right.tolist() == [1.0] * 7 + [1.0] + [0.0] * 6
-    assert correctness(scored_part([], TASK)) is None
+    assert correctness(scored_part([], [TASK])) is None
     assert correctness({}) is None
 
 

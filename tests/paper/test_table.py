@@ -18,7 +18,13 @@ GOLDS = [pair.y for pair in TASK.test]
 def record(row: str, column: str = "jump", right: Sequence[int] = (7, 7), **further: object) -> dict[str, Any]:
     outputs = [[*GOLDS[:count], *[("?",)] * (7 - count)] for count in right]
     seeds = list(range(len(right)))
-    return {"row": row, "column": column, "seeds": seeds, **scored_part(outputs, TASK), **further}
+    return {
+        "row": row,
+        "column": column,
+        "seeds": seeds,
+        **scored_part(outputs, [TASK] * max(1, len(right))),
+        **further,
+    }
 
 
 DASH = record("recomb-1 + resampling", right=()) | {"seeds": [0, 1], "rejected": [{"known": 1000}, {"a": 1, "b": 500}]}

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from toy import CPU, EXAMPLES, VOCABULARY, schedule
 
 from recombine.models.architecture import Architecture
+from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
 from recombine.training.evaluation import exact_match, likelihood
 from recombine.training.fit import ROUNDS, Fitted, Recipe, fit, hold_out
 from recombine.training.presets import SMALL_PREDICTOR
-from recombine.training.schedule import Group, mixture
+from recombine.training.schedule import Group, Schedule, mixture
 from recombine.training.stand_ins import SPARES
 
 TINY = Architecture(vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1)
@@ -170,3 +171,37 @@ def test_patience_lasts_for_some_hundred_steps_however_short_an_epoch_is() -> No
     assert patient.settings(46).patience == 500
     assert patient.settings(64 * 200).patience == 10
     assert replace(patient, patience=0).settings(46).patience == 0
+
+
+def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Judged alike after every epoch, the first of which is the best: rates are halved from the second on."""
+    monkeypatch.setattr(fit_module, "PATIENT_STEPS", 0)
+    recipe = replace(RECIPE, epochs=9, patience=1)
+    for enough, epochs in [(0.0, 9), (0.25, 3)]:
+        history = fit(
+            replace(recipe, enough=enough),
+            CORPUS,
+            [[Group(np.arange(40))]] * 2,
+            [1, 2],
+            vocabulary=len(VOCABULARY),
+            judge=lambda *_: lambda model: torch.zeros(model.replicas),
+        ).history
+        assert len(history.loss) == epochs
+
+
+@pytest.mark.parametrize(("long", "rounding"), [(11, 2), (12, 4)])
+def test_batches_of_long_training_are_padded_less(monkeypatch: pytest.MonkeyPatch, long: int, rounding: int) -> None:
+    """Three epochs of four steps; 40 rows less the 8 that are held out, in batches of 8."""
+    seen = []
+
+    def schedule_of(*values: object, **settings: object) -> Schedule:
+        seen.append(settings["rounding"])
+        return Schedule(*values, **settings)
+
+    monkeypatch.setattr(fit_module, "LONG", long)
+    monkeypatch.setattr(fit_module, "Schedule", schedule_of)
+    history = fitted([1]).history
+    assert len(history.loss) == 3
+    assert seen == [rounding]

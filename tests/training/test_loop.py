@@ -69,6 +69,18 @@ def test_else_the_last_parameters_are() -> None:
     assert all(torch.equal(p, seen) for p, seen in zip(run.model.parameters(), evaluate.seen[-1], strict=True))
 
 
+@pytest.mark.parametrize(("enough", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])
+def test_training_ends_when_all_rates_have_fallen_far_enough_and_not_before(enough: float, epochs: int) -> None:
+    """One rate is halved after the second, third, ... epoch, the other after the fourth and sixth."""
+    improving = [1.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0]
+    run = trainer(Scripted(*[(1.0, value) for value in improving]), epochs=7, patience=1, enough=enough)
+    history = run.run()
+    assert len(history.loss) == epochs
+    assert not history.stopped_early
+    assert run.run() is history  # what has ended goes on no further
+    assert len(history.loss) == epochs
+
+
 def test_training_stops_when_the_time_is_over_and_says_so() -> None:
     run = trainer(epochs=5, max_time=0.0)
     history = run.run()

@@ -10,6 +10,7 @@ from toy import VOCABULARY, schedule
 
 from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
+from recombine.models.fusion import availability
 from recombine.training import resume
 from recombine.training.evaluation import likelihood
 from recombine.training.fit import Fitted, Recipe, fit
@@ -155,7 +156,11 @@ def test_states_are_saved_now_and_then(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(read_tensors(path)[1]["history"]["loss"]) == 8
 
 
-def test_the_state_of_another_kind_of_device_is_not_gone_on_from(tmp_path: Path) -> None:
+def test_the_state_of_another_kind_of_device_is_not_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is that of a GPU with kernels gone on from without them, or the other way round."""
+
     class Elsewhere:
         device = torch.device("cuda")
 
@@ -163,8 +168,9 @@ def test_the_state_of_another_kind_of_device_is_not_gone_on_from(tmp_path: Path)
             return corpus.rows
 
     corpus = schedule((1,)).corpus
-    here, elsewhere = (
-        resume.Checkpoint(tmp_path / "state", RECIPE, each, [[]], [1]).run
-        for each in (corpus, replace(corpus, rows=Elsewhere()))
-    )
-    assert here != elsewhere
+    runs = []
+    for triton, rows in ((False, corpus.rows), (True, corpus.rows), (False, Elsewhere()), (True, Elsewhere())):
+        monkeypatch.setattr(availability, "_have_triton", lambda triton=triton: triton)
+        runs.append(resume.Checkpoint(tmp_path / "state", RECIPE, replace(corpus, rows=rows), [[]], [1]).run)
+    assert runs[0] == runs[1]
+    assert len(set(runs)) == 3

@@ -9,6 +9,7 @@ from recombine.training.tensors import read_tensors, write_tensors
 
 TENSORS = {
     "weight": torch.arange(6.0).view(2, 3),
+    "half": torch.tensor([0.5, -3.0], dtype=torch.bfloat16),
     "double": torch.tensor([0.1], dtype=torch.double),
     "mask": torch.tensor([[True, False]]),
     "state": torch.arange(4, dtype=torch.uint8),

@@ -1,4 +1,6 @@
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recombine.data.vocabulary import SEP, UNK, Vocabulary
 from recombine.example import Example
@@ -15,6 +17,9 @@ EXAMPLES = [
 VOCABULARY = Vocabulary.of(EXAMPLES)
 TABLE = encoded([example.d for example in EXAMPLES], VOCABULARY, torch.device("cpu"))
 
+SIDE = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(tuple)
+PAIRS = st.lists(st.builds(Example, SIDE, SIDE), min_size=1, max_size=5)
+
 
 def found(names: int = 4) -> Twins:
     return Twins.of(TABLE, len(VOCABULARY), names)
@@ -25,12 +30,44 @@ def test_finds_words_and_their_actions_and_nothing_else() -> None:
     assert pairs == {("walk", "W"), ("look", "K"), ("left", "L"), ("right", "R")}
 
 
-def test_two_words_in_the_same_examples_are_no_twins_of_one_action() -> None:
-    examples = [Example(("turn", "around"), ("T",)), Example(("walk",), ("W",))]
+def twins_of(examples: list[Example]) -> set[tuple[str, ...]]:
+    vocabulary = Vocabulary.of(examples)
+    return {vocabulary.decode(pair.tolist()) for pair in in_table(examples, names=2)[1].pairs}
+
+
+def in_table(examples: list[Example], *, names: int) -> tuple[torch.Tensor, Twins]:
     vocabulary = Vocabulary.of(examples)
     table = encoded([example.d for example in examples], vocabulary, torch.device("cpu"))
-    pairs = [vocabulary.decode(pair.tolist()) for pair in Twins.of(table, len(vocabulary), 2).pairs]
-    assert pairs == [("walk", "W")]
+    return table, Twins.of(table, len(vocabulary), names)
+
+
+def test_two_words_in_the_same_examples_are_no_twins_of_one_action() -> None:
+    assert twins_of([Example(("turn", "around"), ("T",)), Example(("walk",), ("W",))]) == {("walk", "W")}
+
+
+@given(PAIRS)
+def test_twins_are_held_by_the_same_examples_and_have_no_rivals(examples: list[Example]) -> None:
+    """Tokens here may stand on both sides: a word is judged by the inputs that hold it, an action by the outputs."""
+    holders = [
+        {token: frozenset(i for i, side in enumerate(sides) if token in side) for side in sides for token in side}
+        for sides in ([example.x for example in examples], [example.y for example in examples])
+    ]
+    expected = {
+        (word, action)
+        for word, by in holders[0].items()
+        for action, also in holders[1].items()
+        if by == also and [list(held.values()).count(by) for held in holders] == [1, 1]
+    }
+    assert twins_of(examples) == expected
+
+
+def test_where_there_are_no_twins_nothing_is_renamed() -> None:
+    table, twins = in_table([Example(("a", "b"), ("c",)), Example(("a", "b"), ("d",))], names=4)
+    sources, target = table.expand(1, 1, -1, -1), table[None, :1]
+    renamed = twins.disguised(sources, target, Noise([0]))
+    assert len(twins.pairs) == 0
+    assert torch.equal(renamed[0], sources)
+    assert torch.equal(renamed[1], target)
 
 
 def drawn(twins: Twins, seeds: tuple[int, ...] = (0, 1)) -> tuple[torch.Tensor, torch.Tensor]:
@@ -51,12 +88,34 @@ def test_names_are_drawn_in_pairs_one_for_each_pair_of_twins() -> None:
     assert (names[..., SEP] == SEP).all()
 
 
+def test_prototypes_and_target_go_by_the_same_names() -> None:
+    """What the target shares with its prototypes, token by token, it still shares."""
+    twins = found(names=8)
+    sources = torch.stack([TABLE[[0, 1]], TABLE[[2, 3]]]).expand(2, -1, -1, -1)
+    target = torch.stack([TABLE[1], TABLE[2]]).expand(2, -1, -1)
+    hidden, aim = twins.disguised(sources, target, Noise([0, 1]))
+
+    def shared(prototypes: torch.Tensor, rebuilt: torch.Tensor) -> torch.Tensor:
+        return prototypes.flatten(2).unsqueeze(-1) == rebuilt.unsqueeze(-2)
+
+    assert torch.equal(shared(hidden, aim), shared(sources, target))
+    assert not torch.isin(aim, twins.pairs).any()  # no twin is called by its own name
+
+
 def test_naming_back_gives_what_there_was() -> None:
     for twins in (found(), found(names=2)):  # with two pairs of names, some twins keep their own
         sources, names = drawn(twins)
         hidden = called(names, sources)
         assert (hidden != sources).any()
         assert torch.equal(called(twins.undone(names), hidden), sources)
+
+
+@given(PAIRS, st.integers(1, 4))
+def test_naming_back_gives_what_there_was_even_where_words_are_actions(examples: list[Example], names: int) -> None:
+    table, twins = in_table(examples, names=names)
+    sources = table.expand(1, 1, -1, -1)
+    drawn_names = twins.draw(sources, Noise([0]))
+    assert torch.equal(called(twins.undone(drawn_names), called(drawn_names, sources)), sources)
 
 
 def test_a_name_that_stands_for_nothing_is_unknown() -> None:

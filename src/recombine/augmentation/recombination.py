@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.augmentation.protocol import Samples, Validator
-from recombine.augmentation.sampler import Sampler, SamplingSettings
+from recombine.augmentation.sampler import Prototypes, Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
@@ -30,6 +31,9 @@ EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
 JUDGED_ON = 512
 """How many held-out rows tell one epoch from another well enough."""
 
+Prior = Callable[[Neighborhoods, Sequence[Example]], Omega]
+"""Gives Ω, the prototypes to sample with, for examples and their neighborhoods."""
+
 
 class Recombination:
     """Learns to rebuild training examples from other ones, then makes new ones from prototypes it was not trained on.
@@ -43,6 +47,7 @@ class Recombination:
         sampling: How samples are drawn and which are kept.
         prototypes: n: 0 (an ordinary network over pairs, "learned aug"), 1 or 2.
         deviations: Prototypes for sampling are not longer than the training prototypes' mean plus so many deviations.
+        omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
     """
@@ -55,13 +60,17 @@ class Recombination:
         sampling: SamplingSettings | None = None,
         prototypes: int = 2,
         deviations: float | None = 1.0,
+        omega: Prior | None = None,
         seeds: Sequence[int] = (0,),
         device: str = "auto",
     ) -> None:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
         self.sampling = sampling or SamplingSettings(decoding=Decoding("mixed", 0.4))
-        self.seeds, self.device = tuple(seeds), device
+        self.omega, self.seeds, self.device = omega, tuple(seeds), device
         self.examples_: tuple[Example, ...] | None = None
+        self.sizes_: tuple[
+            int, ...
+        ] = ()  # how many of the examples are each network's own, in turn; none: all are all's
 
     def __repr__(self) -> str:
         names = ("rule", "recipe", "sampling", "prototypes", "deviations", "seeds", "device")
@@ -92,6 +101,29 @@ class Recombination:
         graphs: bool = True,
     ) -> Self:
         """Trains the networks on neighborhoods found before; `examples` are those that they speak of."""
+        self.sizes_ = ()
+        self._remember(examples, neighborhoods)
+        return self._train(report=report, checkpoint=checkpoint, graphs=graphs)
+
+    def fit_each(
+        self,
+        examples: Sequence[Sequence[Example]],
+        neighborhoods: Sequence[Neighborhoods],
+        *,
+        report: Report | None = None,
+        checkpoint: Path | None = None,
+        graphs: bool = True,
+    ) -> Self:
+        """Trains each network on examples of its own, with their neighborhoods; all share one vocabulary."""
+        self.sizes_ = tuple(map(len, examples))
+        # One table of all examples: a network's own are those from its border to the next.
+        borders = np.cumsum((0, *self.sizes_))[:-1]
+        rows = [found.rows + border for found, border in zip(neighborhoods, borders.astype(np.int32), strict=True)]
+        together = replace(neighborhoods[0], rows=np.concatenate(rows))
+        self._remember([example for own in examples for example in own], together)
+        return self._train(report=report, checkpoint=checkpoint, graphs=graphs)
+
+    def _remember(self, examples: Sequence[Example], neighborhoods: Neighborhoods) -> None:
         if self.prototypes > neighborhoods.prototypes:
             raise RecombineError(
                 f"a {neighborhoods.rule} neighborhood has {neighborhoods.prototypes} prototypes, "
@@ -103,15 +135,18 @@ class Recombination:
             self.neighborhoods_ = replace(self.neighborhoods_, rows=_alone(len(examples)))
         self.examples_ = tuple(examples)
         self.vocabulary_ = Vocabulary.of(examples)
-        device = resolve(self.device)
+
+    def _train(self, *, report: Report | None, checkpoint: Path | None, graphs: bool) -> Self:
+        assert self.examples_ is not None
         rows = self.neighborhoods_.rows
-        corpus = Corpus.for_recombination(examples, rows, self.vocabulary_, device)
+        corpus = Corpus.for_recombination(self.examples_, rows, self.vocabulary_, resolve(self.device))
         copying = self.recipe.network.copying if self.prototypes or self.recipe.network.own_attention else "none"
         recipe = replace(self.recipe, network=replace(self.recipe.network, prototypes=self.prototypes, copying=copying))
+        own = [[Group(np.flatnonzero(self._are_of(places)))] for places in self._owned()]
         self.fitted_: Fitted = fit(
             recipe,
             corpus,
-            [[Group(np.arange(len(rows)))]] * len(self.seeds),
+            own if self.sizes_ else own * len(self.seeds),
             self.seeds,
             vocabulary=len(self.vocabulary_),
             judge=_likelihood_of_some,
@@ -121,32 +156,52 @@ class Recombination:
         )
         return self
 
+    def _owned(self) -> list[range]:
+        """Returns which of the examples are each network's own, or all of them once."""
+        assert self.examples_ is not None
+        borders = np.cumsum((0, *(self.sizes_ or (len(self.examples_),)))).tolist()
+        return [range(start, end) for start, end in pairwise(borders)]
+
+    def _are_of(self, places: range) -> np.ndarray:
+        """Tells which rows of the neighborhoods speak of these examples."""
+        targets = self.neighborhoods_.rows[:, 0]
+        return (targets >= places.start) & (targets < places.stop)
+
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns n unique new examples from the first network, or fewer with an account of why."""
         return self.sample_each(n, seed, accept)[0]
 
-    def sample_each(self, n: int, seed: int = 0, accept: Validator | None = None) -> list[Samples]:
-        """Returns n samples from each network."""
+    def sample_each(self, n: int, seed: int = 0, accept: Validators = None) -> list[Samples]:
+        """Returns n samples from each network; what is accepted may be told for all or for each."""
         check_request(n, seed)
         if self.examples_ is None:
             raise unfitted("Recombination")
+        owned = self._owned()
+        drawn = [self._prototypes(places) for places in owned]
         sampler = Sampler(
             self.fitted_.model,
             self.examples_,
             self.vocabulary_,
-            self._prototypes(),
+            drawn if self.sizes_ else drawn * len(self.seeds),
             self.sampling,
             twins=self.recipe.twins,
+            owned=owned,
         )
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
         return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept)
 
-    def _prototypes(self) -> Callable[[int, np.random.Generator], np.ndarray]:
+    def _prototypes(self, places: range) -> Prototypes:
         assert self.examples_ is not None
         if not self.prototypes:
             return lambda count, _: np.empty((count, 0), dtype=np.int64)
-        omega: Omega = compatible(self.neighborhoods_, self.examples_, deviations=self.deviations)
-        return lambda count, rng: omega.draw(count, rng).astype(np.int64)
+        first, own = places.start, self.examples_[places.start : places.stop]
+        rows = self.neighborhoods_.rows[self._are_of(places)] - np.int32(first)
+        neighborhoods = replace(self.neighborhoods_, rows=rows)
+        if self.omega is None:
+            omega = compatible(neighborhoods, own, deviations=self.deviations)
+        else:
+            omega = self.omega(neighborhoods, own)
+        return lambda count, rng: omega.draw(count, rng).astype(np.int64) + first
 
     def settings(self) -> dict[str, Any]:
         """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""
@@ -165,7 +220,7 @@ class Recombination:
         if self.examples_ is None:
             raise unfitted("Recombination")
         stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
-        settings = {**stored.settings(), **self.settings()}
+        settings = {**stored.settings(), **self.settings()} | ({"sizes": list(self.sizes_)} if self.sizes_ else {})
         with writing(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
             write(self.examples_, folder / EXAMPLES)
@@ -189,6 +244,7 @@ class Recombination:
         )
         augmenter.vocabulary_, augmenter.fitted_ = stored.vocabulary, stored.fitted
         augmenter.examples_ = tuple(read(folder / EXAMPLES))
+        augmenter.sizes_ = tuple(settings.get("sizes", ()))
         augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
         return augmenter
 

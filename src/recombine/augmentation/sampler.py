@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,6 +19,9 @@ from recombine.training.twins import Twins, called
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
+
+Validators = Validator | Sequence[Validator | None] | None
+"""What all samples must satisfy, or those of each replica."""
 
 LEAST = 20
 """Patience is not lost before there were draws enough for so many samples."""
@@ -35,7 +39,7 @@ class SamplingSettings:
     Attributes:
         decoding: How tokens are chosen.
         novelty: What must be new: the pair; the input, since another output for a known input could only contradict
-            it; or both the input and the output, as in the authors' code.
+            it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
         surplus: Collect so many times n samples and keep the n most probable ones.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
@@ -44,7 +48,7 @@ class SamplingSettings:
     """
 
     decoding: Decoding = field(default_factory=Decoding)
-    novelty: Novelty = "input"
+    novelty: Novelty | Literal["nothing"] = "input"
     surplus: float = 1.25
     patience: int = 100
     warmer: float = 0.2
@@ -80,10 +84,30 @@ class _Batch:
     """What one replica drew in one go, on the host."""
 
     def __init__(self, chosen: np.ndarray, generated: Generated, replica: int, *, width: int) -> None:
-        self.chosen, self.width, self.own = chosen, width, generated.own
+        self.chosen, self.width, self.own, self.replica = chosen, width, generated.own, replica
         self.tokens: list[list[int]] = generated.tokens[replica].tolist()
         self.entries: list[list[int]] = generated.entries[replica].tolist()
         self.scores: list[float] = generated.log_probability[replica].tolist()
+
+
+class _Known:
+    """The training examples of a replica, which its samples must not repeat."""
+
+    def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary) -> None:
+        self.inputs = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
+        self.outputs = {_key(vocabulary.encode(example.y)[:-1]) for example in examples}
+        self.pairs = {_key(vocabulary.encode(example.d)[:-1]) for example in examples}
+
+    def holds(self, ids: list[int], novelty: str) -> bool:
+        """Tells whether something that must be new is not."""
+        if novelty == "nothing":
+            return False
+        middle = ids.index(SEP)
+        return (
+            _key(ids) in self.pairs
+            or (novelty != "pair" and _key(ids[:middle]) in self.inputs)
+            or (novelty == "both" and _key(ids[middle + 1 :]) in self.outputs)
+        )
 
 
 class Sampler:
@@ -93,9 +117,10 @@ class Sampler:
         model: R trained replicas, in evaluation mode.
         examples: The training examples.
         vocabulary: Their tokens.
-        prototypes: Draws from Ω.
+        prototypes: Draws from Ω; one for all replicas or one for each.
         settings: How.
         twins: How many pairs of names the model knows twins by (see `twins`); 0: it knows all tokens by their own.
+        owned: Which of the examples each replica was trained on; none: all on all.
     """
 
     def __init__(
@@ -103,25 +128,28 @@ class Sampler:
         model: Recombiner,
         examples: Sequence[Example],
         vocabulary: Vocabulary,
-        prototypes: Prototypes,
+        prototypes: Prototypes | Sequence[Prototypes],
         settings: SamplingSettings,
         *,
         twins: int = 0,
+        owned: Sequence[range] = (),
     ) -> None:
-        self.model, self.examples, self.vocabulary = model, examples, vocabulary
-        self.prototypes, self.settings = prototypes, settings
+        self.model, self.examples, self.vocabulary, self.settings = model, examples, vocabulary, settings
+        self.prototypes = prototypes if isinstance(prototypes, Sequence) else [prototypes] * model.replicas
         self.device = model.embed.weight.device
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
         self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
         # A sequence may become as long as the longest it could have been trained on.
         self.steps = self.table.shape[1]
-        self._known_x = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
-        self._known_y = {_key(vocabulary.encode(example.y)[:-1]) for example in examples}
-        self._known = {_key(vocabulary.encode(example.d)[:-1]) for example in examples}
+        parts: list[Sequence[Example]] = [[examples[place] for place in places] for places in owned]
+        parts = parts or [examples]
+        known = [_Known(part, vocabulary) for part in parts]
+        self._known = [known[replica % len(known)] for replica in range(model.replicas)]
 
-    def sample(self, n: int, seeds: Sequence[int], accept: Validator | None = None) -> list[Samples]:
+    def sample(self, n: int, seeds: Sequence[int], accept: Validators = None) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
         settings = self.settings
+        validators = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
         wanted = round(n * settings.surplus)
         collected = [_Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
@@ -129,14 +157,15 @@ class Sampler:
         # A sum asks every replica, as "any" would not: a replica that is asked may lose patience.
         while sum(not so_far.over(wanted, settings) for so_far in collected):
             decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
-            chosen = np.stack([self.prototypes(settings.batch, rng) for rng in rngs])  # (R, B, n)
+            drawn = [draw(settings.batch, rng) for draw, rng in zip(self.prototypes, rngs, strict=True)]
+            chosen = np.stack(drawn)  # (R, B, n)
             sequences = self._sequences(chosen)
             generated = self._generated(sequences, decoding, self._noise(seeds, batches))
             batches += 1
             for replica, so_far in enumerate(collected):
                 if not so_far.given_up and len(so_far.kept) < wanted:
                     batch = _Batch(chosen[replica], generated, replica, width=sequences.shape[-1])
-                    self._collect(so_far, batch, wanted=wanted, accept=accept)
+                    self._collect(so_far, batch, wanted=wanted, accept=validators[replica])
         return [self._result(n, so_far) for so_far in collected]
 
     def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
@@ -160,7 +189,7 @@ class Sampler:
     def _collect(self, so_far: _Collected, batch: _Batch, *, wanted: int, accept: Validator | None) -> None:
         so_far.drawn += len(batch.tokens)
         for number, row in enumerate(batch.tokens):
-            ids, reason = self._judge(row, so_far.seen)
+            ids, reason = self._judge(row, so_far.seen, self._known[batch.replica])
             if reason is None:
                 so_far.seen.add(_key(ids))
                 example = self._example(ids, batch, number)
@@ -174,18 +203,14 @@ class Sampler:
             if len(so_far.kept) == wanted:
                 return
 
-    def _judge(self, ids: list[int], seen: set[bytes]) -> tuple[list[int], str | None]:
+    def _judge(self, ids: list[int], seen: set[bytes], known: _Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
         if EOS not in ids:
             return ids, UNFINISHED
         ids = ids[: ids.index(EOS)]
         if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP or UNK in ids:
             return ids, MALFORMED
-        middle = ids.index(SEP)
-        novelty = self.settings.novelty
-        if _key(ids) in self._known or (novelty != "pair" and _key(ids[:middle]) in self._known_x):
-            return ids, KNOWN
-        if novelty == "both" and _key(ids[middle + 1 :]) in self._known_y:
+        if known.holds(ids, self.settings.novelty):
             return ids, KNOWN
         return ids, DUPLICATE if _key(ids) in seen else None
 

@@ -16,6 +16,7 @@ from recombine.cli.evaluate import evaluate_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
 from recombine.cli.paper_reports import items_cli, samples_cli
+from recombine.cli.paper_table2 import table2_cli
 from recombine.cli.picture import picture_cli
 from recombine.cli.predict import predict_cli
 from recombine.cli.quickstart import quickstart_cli
@@ -46,6 +47,7 @@ app.add_typer(paper, name="paper")
 _add(data, "scan", scan_cli)
 _add(data, "sigmorphon", sigmorphon_cli)
 _add(paper, "table1", table1_cli)
+_add(paper, "table2", table2_cli)
 _add(paper, "samples", samples_cli)
 _add(paper, "items", items_cli)
 _add(app, "quickstart", quickstart_cli)

@@ -170,9 +170,8 @@ def _prepared(
 ) -> "tuple[Recombination, Neighborhoods]":
     from recombine.augmentation.drawing import distinct_examples
     from recombine.augmentation.recombination import Recombination
-    from recombine.training import presets
 
-    recipe = training.recipe(small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+    recipe = training.generator(word_forms=are_inflections(examples))
     distinct = distinct_examples(examples, least=2, who="recombination")
     with working("Looking for neighborhoods"):
         neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed)
@@ -212,10 +211,10 @@ def _loaded(examples: Sequence[Example], learned: Learned, training: Training) -
 
 def _comparisons(augmenter: "Recombination", learned: Learned, training: Training) -> list[tuple[str, object, object]]:
     """Returns each option that training depends on: its name, what was asked for, what the model has."""
-    from recombine.training import presets
+    from recombine.training.presets import SCAN_GENERATOR, WORD_FORM_GENERATOR
 
     recipe = augmenter.recipe
-    small = recipe.network.hidden == presets.SMALL_GENERATOR.network.hidden
+    small = recipe.network.hidden not in (SCAN_GENERATOR.network.hidden, WORD_FORM_GENERATOR.network.hidden)
     rule = None if learned.neighborhood == AUTO else learned.neighborhood
     return [
         ("--prototypes", learned.prototypes, augmenter.prototypes),

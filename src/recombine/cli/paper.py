@@ -1,7 +1,7 @@
 """``recombine paper table1``: runs the paper's experiments anew, and shows the figures beside the published ones."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +15,7 @@ from recombine.cli.printing import print_json_list, print_line, print_markdown, 
 from recombine.cli.training import Interrupted
 
 if TYPE_CHECKING:
+    from recombine.paper.matrix import Scale
     from recombine.paper.rows import Row
 
 Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table; all unless told.")]
@@ -69,40 +70,63 @@ def table1_cli(
         output = REHEARSAL  # figures that mean nothing do not belong among those that do
     known = read_rows(experiments)
     if not show:
-        wanted = [split.strip() for split in splits.split(",")]
-        names = None if rows is None else [name.strip() for name in rows.split(",")]
-        with _resumable():
-            _run(
-                chosen(known, names, wanted),
-                wanted,
-                range(seeds),
-                known=known,
-                output=output,
-                cache=cache or output / ".cache",
-                device=device,
-                population=population,
-                graphs=graphs,
-                tiny=tiny,
-            )
+        wanted = listed(splits)
+        run_matrix(
+            chosen(known, None if rows is None else listed(rows), wanted),
+            wanted,
+            range(seeds),
+            known=known,
+            scale=_scale(tiny=tiny),
+            output=output,
+            cache=cache or output / ".cache",
+            device=device,
+            population=population,
+            graphs=graphs,
+        )
     _print_table(output, known, json=json, markdown=markdown)
 
 
-def _run(
+def listed(text: str) -> list[str]:
+    """Returns what stands between commas."""
+    return [part.strip() for part in text.split(",")]
+
+
+def _scale(*, tiny: bool) -> "Scale":
+    from recombine.paper.matrix import Scale
+    from recombine.paper.tiny import tiny_settings, tiny_task
+
+    return Scale(lambda split, _: tiny_task(split), tiny_settings) if tiny else Scale()
+
+
+def run_matrix(
     rows: "list[Row]",
     splits: list[str],
-    seeds: range,
+    seeds: Sequence[int],
     *,
     known: "list[Row]",
+    scale: "Scale",
     output: Path,
     cache: Path,
     device: str,
     population: int,
     graphs: bool,
-    tiny: bool,
 ) -> None:
-    from recombine.paper.matrix import How, Matrix, Scale
+    """Runs rows on splits, with progress; an interruption says how to go on.
+
+    Args:
+        rows: Which rows.
+        splits: On what.
+        seeds: The seeds.
+        known: All rows there are.
+        scale: What the experiments are made on and with.
+        output: The folder for records.
+        cache: The folder for finished stages.
+        device: Where networks run.
+        population: How many predictors are trained as one.
+        graphs: Use CUDA graphs on a GPU.
+    """
+    from recombine.paper.matrix import How, Matrix
     from recombine.paper.stages import Cache
-    from recombine.paper.tiny import tiny_settings, tiny_task
     from recombine.training.device import resolve
 
     progress = MatrixProgress()
@@ -114,20 +138,20 @@ def _run(
         population=population,
         graphs=graphs,
     )
-    scale = Scale(tiny_task, tiny_settings) if tiny else Scale()
-    matrix = Matrix(
-        rows,
-        splits,
-        seeds,
-        how,
-        progress=progress,
-        expect=progress.expect,
-        say=progress.say,
-        scale=scale,
-        known=known,
-    )
-    with progress.shown():
-        matrix.run()
+    with _resumable():
+        matrix = Matrix(
+            rows,
+            splits,
+            seeds,
+            how,
+            progress=progress,
+            expect=progress.expect,
+            say=progress.say,
+            scale=scale,
+            known=known,
+        )
+        with progress.shown():
+            matrix.run()
 
 
 @contextmanager

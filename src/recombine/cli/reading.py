@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import is_tag, reordered, split_analysis
+from recombine.inflection import is_inflection, reordered
 
 STANDARD = "-"
 """Stands for standard input or output."""
@@ -77,11 +77,6 @@ class Reading:
 
 def are_inflections(examples: Sequence[Example]) -> bool:
     """Tells whether all examples are word forms in the generator's order: characters, then tags ▷ characters."""
-
-    def is_inflection(example: Example) -> bool:
-        lemma, tags = split_analysis(example.x)
-        return bool(lemma and tags) and not any(map(is_tag, example.y)) and max(map(len, (*lemma, *example.y))) == 1
-
     return all(map(is_inflection, examples))
 
 

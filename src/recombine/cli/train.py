@@ -161,9 +161,8 @@ def train_predictor(
         state: Where to save the state of training now and then, and to go on from.
     """
     from recombine.prediction.predictor import Predictor
-    from recombine.training import presets
 
-    recipe = training.recipe(small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
+    recipe = training.predictor(word_forms=are_inflections(list(map(reordered, examples))))
     predictor = Predictor(recipe, seeds=training.population, device=training.device)
     shown = progress("Training the predictor", judged="held-out accuracy", max_time=training.max_time)
     with enough_memory(), resumable(state), shown as report:

@@ -46,7 +46,23 @@ class Training:
         """The seed of each network."""
         return tuple(range(self.seed, self.seed + (self.seeds or 1)))
 
-    def recipe(self, *, small: "Recipe", paper: "Recipe") -> "Recipe":
+    def generator(self, *, word_forms: bool) -> "Recipe":
+        """Returns the recipe of recombination networks, for word forms or for anything else."""
+        from recombine.training import presets
+
+        if word_forms:
+            return self._recipe(small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
+        return self._recipe(small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+
+    def predictor(self, *, word_forms: bool) -> "Recipe":
+        """Returns the recipe of predictors, for word forms or for anything else."""
+        from recombine.training import presets
+
+        if word_forms:
+            return self._recipe(small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
+        return self._recipe(small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
+
+    def _recipe(self, *, small: "Recipe", paper: "Recipe") -> "Recipe":
         """Returns one of two recipes, with epochs and time as they were asked for."""
         from recombine.training.device import resolve
 

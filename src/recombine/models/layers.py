@@ -62,13 +62,18 @@ class Embedding(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Maps token ids (R, ...) to embeddings (R, ..., E)."""
+        if self.weight.is_cuda and self.weight.shape[1] <= FEW:
+            return self._by_product(tokens)
         replicas, vocabulary, size = self.weight.shape
-        if self.weight.is_cuda and vocabulary <= FEW:
-            chosen = tokens.unsqueeze(-1) == torch.arange(vocabulary, device=tokens.device)
-            return torch.bmm(chosen.flatten(1, -2).to(self.weight.dtype), self.weight).view(*tokens.shape, size)
         offsets = torch.arange(0, replicas * vocabulary, vocabulary, device=tokens.device)
         rows = tokens + offsets.view(-1, *[1] * (tokens.dim() - 1))
         return F.embedding(rows, self.weight.reshape(-1, size))
+
+    def _by_product(self, tokens: Tensor) -> Tensor:
+        """Does the same by products with one-hot rows."""
+        one_hot = tokens.unsqueeze(-1) == torch.arange(self.weight.shape[1], device=tokens.device)
+        y = torch.bmm(one_hot.flatten(1, -2).to(self.weight.dtype), self.weight)
+        return y.view(*tokens.shape, y.shape[-1])
 
     def scores(self, vectors: Tensor) -> Tensor:
         """Returns the products of vectors (R, ..., E) with every embedding: the tied output layer, (R, ..., V)."""
@@ -92,6 +97,14 @@ class LSTMWeights(nn.Module):
         self.input = nn.Parameter(torch.empty(replicas, directions, inputs, 4 * hidden))
         self.state = nn.Parameter(torch.empty(replicas, directions, states, 4 * hidden))
         self.bias = nn.Parameter(torch.empty(replicas, directions, 1, 4 * hidden))
+
+    def gates(self, x: Tensor) -> Gates:
+        """Returns what inputs of all steps (R · D, T, B, inputs) add to the gates."""
+        return Gates(x, self.input.flatten(0, 1), self.bias.flatten(0, 1))
+
+    def from_state(self) -> Hoisted:
+        """Returns the map from states (R · D, B, states) to what they add to the gates."""
+        return Hoisted(self.state.flatten(0, 1))
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Returns initial values of one replica's parameter: U(±1/√H), forget gates opened by a bias of one."""
@@ -120,38 +133,38 @@ class BiLSTM(nn.Module):
             States of both directions side by side (R, N, S, 2H), and the final hidden and cell states, directions
             summed, (R, N, H) each.
         """
-        weights = self.weights
-        state, bias = weights.state.flatten(0, 1), weights.bias.flatten(0, 1)
+        states, h, c = self._by_kernels(x, lengths) if fused(x.device) else self._step_by_step(x, lengths)
+        return states, h.sum(1), c.sum(1)
+
+    def _step_by_step(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns states (R, N, S, 2H), and final hidden and cell states (R, 2, N, H)."""
         replicas, steps, count, _ = x.shape
-        if fused(x.device):
-            states, h, c = bilstm(self._from_input(x.unsqueeze(1).expand(-1, 2, -1, -1, -1)), bias, state, lengths)
-            h, c = (final.view(replicas, 2, count, -1).sum(1) for final in (h, c))
-            return states, h, c
         position = torch.arange(steps, device=x.device).view(1, -1, 1)
         last = lengths.unsqueeze(1) - 1
         # Reversing within the true length keeps padding at the end for both directions, where nothing reads it.
         mirror = torch.where(position <= last, last - position, position).unsqueeze(-1)  # (R, S, N, 1)
-        gates = Gates(self._from_input(torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1)), bias)
-        recur = Hoisted(state)
+        both = torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1).flatten(0, 1)  # (R · 2, S, N, E)
+        gates, from_state = self.weights.gates(both), self.weights.from_state()
         h = c = x.new_zeros(replicas * 2, count, self.hidden)
         hs, cs = [], []
         for step in range(steps):
-            (h,), c = gates.cell(step, recur(h), c)
+            (h,), c = gates.cell(step, from_state(h), c)
             hs.append(h)
             cs.append(c)
-        h_all = torch.stack(hs, dim=1).view(replicas, 2, steps, count, -1)
-        c_all = torch.stack(cs, dim=1).view(replicas, 2, steps, count, -1)
+        h_all, c_all = (torch.stack(each, dim=1).view(replicas, 2, steps, count, -1) for each in (hs, cs))
         end = last.view(replicas, 1, 1, count, 1).expand(-1, 2, -1, -1, self.hidden)
-        final_h, final_c = (states.gather(2, end).squeeze(2).sum(1) for states in (h_all, c_all))
         forward, backward = h_all.unbind(1)
         backward = backward.gather(1, mirror.expand_as(backward))
-        return torch.cat([forward, backward], dim=-1).transpose(1, 2), final_h, final_c
+        states = torch.cat([forward, backward], dim=-1).transpose(1, 2)
+        return states, h_all.gather(2, end).squeeze(2), c_all.gather(2, end).squeeze(2)
 
-    def _from_input(self, both: Tensor) -> Tensor:
-        """Returns what inputs (R, 2, S, N, E) add to the gates (R · 2, S, N, 4H)."""
-        replicas, _, steps, count, size = both.shape
-        rows = both.reshape(replicas * 2, steps * count, size)
-        return torch.bmm(rows, self.weights.input.flatten(0, 1)).view(replicas * 2, steps, count, -1)
+    def _by_kernels(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns the same."""
+        replicas, steps, count, size = x.shape
+        both = x.unsqueeze(1).expand(-1, 2, -1, -1, -1).reshape(replicas * 2, steps * count, size)
+        gates = torch.bmm(both, self.weights.input.flatten(0, 1)).view(replicas * 2, steps, count, -1)
+        states, h, c = bilstm(gates, self.weights.bias.flatten(0, 1), self.weights.state.flatten(0, 1), lengths)
+        return states, h.view(replicas, 2, count, -1), c.view(replicas, 2, count, -1)
 
 
 def initialize(model: nn.Module, seeds: Sequence[int]) -> None:

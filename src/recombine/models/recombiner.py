@@ -1,10 +1,11 @@
 """The recombination network p(d | d'1..n) of section 3, and with x as its one prototype, the predictor p(y | x).
 
-Read it beside section 3.2 and appendix A: `remember` encodes the prototypes, `step` is one step of the decoder up to
-the feed vector, `entries` turns steps into distributions over ways of producing a token.
+Read it beside section 3.2 and appendix A: `remember` encodes the prototypes, `_step` is one step of the decoder up to
+the feed vector, `_scores` are those of writing and copying, `entries` turns them into a distribution over ways of
+producing a token.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -58,13 +59,17 @@ class Step(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is the same at every step of the decoder's loop."""
+    """What the decoder's steps share: all that is known before the first of them, and room for what they join."""
 
-    gates: Gates
-    recur: Hoisted  # from [feed, h] to the gates
-    recurring: Tensor  # (R, T, B, feed + H): place for all steps' [feed, h]
+    x: tuple[Tensor, ...]  # of each step, [W_d d^(t-1), z] (R, B, E + latent)
+    gates: Gates  # what x adds to them
+    from_state: Hoisted  # from [feed, h] to the gates
+    feed_and_h: Tensor  # (R, T, B, feed + H)
     to_feed: Callable[[Tensor], Tensor]
-    feeding: Tensor  # (R, T, B, ·): place for all steps' [h, what was found]
+    h_pre: Tensor  # (R, T, B, H + what attention retrieves)
+    feed_drops: Sequence[Drop | None]  # of each step
+    state_drops: Sequence[Drop | None]
+    start: int  # index of the first step
 
 
 class Recombiner(nn.Module):
@@ -114,12 +119,7 @@ class Recombiner(nn.Module):
         a = self.architecture
         inputs = a.hidden * (1 + a.prototypes)
         return Latent(
-            self.replicas,
-            size=a.latent,
-            inputs=inputs,
-            kappa=a.kappa,
-            epsilon=a.epsilon,
-            largest=a.largest_norm,
+            self.replicas, size=a.latent, inputs=inputs, kappa=a.kappa, epsilon=a.epsilon, largest=a.largest_norm
         )
 
     def write_only(self, written: Tensor) -> None:
@@ -242,62 +242,51 @@ class Recombiner(nn.Module):
         x = self._dropped(self.embed(previous), a.dropout, noise)  # (R, T, B, E)
         if z is not None:
             x = torch.cat([x, z.to(x.dtype).unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
-        from_input = torch.bmm(x.flatten(1, 2), self.decoder.input[:, 0]).view(*x.shape[:3], -1)
+        feed_drop = noise.drop(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
+        state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         loop = Loop(
-            gates=Gates(from_input, self.decoder.bias[:, 0]),
-            recur=Hoisted(self.decoder.state[:, 0]),
-            recurring=x.new_empty(*x.shape[:3], a.feed + a.hidden),
+            x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together
+            gates=self.decoder.gates(x),
+            from_state=self.decoder.from_state(),
+            feed_and_h=x.new_empty(*x.shape[:3], a.feed + a.hidden),
             to_feed=self.to_feed.hoisted(),
-            feeding=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
+            h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
+            feed_drops=[None] * steps if feed_drop is None else feed_drop.steps(),
+            state_drops=[None] * steps if state_drop is None else state_drop.steps(),
+            start=start,
         )
-        fed = noise.drop(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
-        kept = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         outputs = []
-        # Unbound, not indexed: the gradient of an index is a tensor as large as all steps together.
-        for t, x_t in enumerate(x.unbind(1)):
-            state, step = self._step(
-                context,
-                state,
-                x_t,
-                loop,
-                t,
-                feed_drop=None if fed is None else fed.at(t),
-                state_drop=None if kept is None else kept.at(t),
-                start=start,
-            )
+        for t in range(steps):
+            state, step = self._step(context, state, loop, t)
             outputs.append(step)
         return state, self._scores(outputs, noise)
 
-    def _step(
-        self,
-        context: Context,
-        state: State,
-        x: Tensor,
-        loop: Loop,
-        t: int,
-        *,
-        feed_drop: Drop | None,
-        state_drop: Drop | None,
-        start: int,
-    ) -> tuple[State, Step]:
-        a = self.architecture
-        feed_and_h, feed = join(state.feed, feed_drop, state.h, out=loop.recurring[:, t])
-        (h, asks, stays), c = loop.gates.cell(t, loop.recur(feed_and_h), state.c, uses=3)
-        context_of_h = []
-        history, own = state.history, state.history[..., 0]
-        if a.own_attention:
-            own = _precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))  # (R, B, t)
-            weights = torch.softmax(own, dim=-1).to(h.dtype)
-            context_of_h.append((weights.unsqueeze(2) @ history).squeeze(2))
+    def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
+        """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
+        feed_and_h, feed = join(state.feed, loop.feed_drops[t], state.h, out=loop.feed_and_h[:, t])
+        # The same h for each of its uses, whose gradients a kernel then adds up.
+        (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
+        history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
+        retrieved = []
+        if self.architecture.own_attention:
+            own, own_context = self._attend_to_own_output(h, history)
+            retrieved.append(own_context)
             history = torch.cat([history, h.unsqueeze(2)], dim=2)
-        scores = state.c.new_zeros(*h.shape[:2], 0, 0)
         if context.memory is not None:
-            query = torch.cat([asks, x, feed], dim=-1) if a.attention else asks
-            scores, retrieved = self.attention(query, context.memory, start + t)
-            context_of_h.append(retrieved)
-        found, _ = join(stays, state_drop, _beside(context_of_h, stays), out=loop.feeding[:, t])
-        fed = loop.to_feed(found)
-        return State(h, c, fed, history), Step(h, fed, own, scores)
+            query = h_for_query
+            if self.architecture.attention:  # query^t = [h_out, input^t] (SCAN)
+                query = torch.cat([h_for_query, loop.x[t], feed], dim=-1)
+            scores, contexts = self.attention(query, context.memory, loop.start + t)
+            retrieved.append(contexts)
+        h_pre, _ = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
+        feed = loop.to_feed(h_pre)
+        return State(h, c, feed, history), Step(h, feed, own, scores)
+
+    def _attend_to_own_output(self, h: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns scores (R, B, t) of the states that predicted the tokens so far, and what is retrieved (R, B, H)."""
+        scores = _precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))
+        weights = torch.softmax(scores, dim=-1).to(h.dtype)
+        return scores, (weights.unsqueeze(2) @ history).squeeze(2)
 
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
         feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
@@ -325,10 +314,6 @@ class Recombiner(nn.Module):
 def _precise(x: Tensor) -> Tensor:
     """Returns x in single precision at least: cell states and probabilities add up small things."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def _beside(parts: list[Tensor], like: Tensor) -> Tensor:
-    return parts[0] if len(parts) == 1 else torch.cat([like[..., :0], *parts], dim=-1)
 
 
 def _split(x: Tensor, batch: int) -> Tensor:

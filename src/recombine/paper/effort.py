@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recombine.experiment import Task
+from recombine.neighborhoods import Tagged
 from recombine.paper.settings import Settings
 
 if TYPE_CHECKING:
     from recombine.paper.work import Job
 
-GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, GECA, DIRECT = 1.6, 20_000.0, 2_000.0, 5.0, 500.0, 4_000.0
-"""About what they were on a GPU, the last two guessed; sampling, GECA and direct inference for each seed."""
+GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, BY_RULE, DIRECT = 1.6, 1.5, 2_000.0, 5.0, 500.0, 4_000.0
+"""About what they were on a GPU, the last two guessed: neighborhoods for each example; sampling, GECA (or
+oversampling) and direct inference for each seed."""
 PAIRS = (1, 10, 30)
 """So many tuples of prototypes an example has at most, by how many prototypes there are."""
 
@@ -29,17 +31,19 @@ class Effort:
     def of(self, kind: str, settings: Settings) -> float:
         """Returns the effort of one of a row's stages up to its samples."""
         if kind == "neighborhoods":
-            return NEIGHBORHOODS
+            return NEIGHBORHOODS * self.train
         if kind == "generator":
             return self._generator(settings)
         if kind == "direct":
             return DIRECT * self.seeds
-        if settings.method == "geca":
-            return GECA * self.seeds
+        if settings.method != "recombination":
+            return BY_RULE * self.seeds
         return SAMPLING * self.seeds * (BEAM if settings.sampling.decoding.strategy == "beam" else 1.0)
 
     def _generator(self, settings: Settings) -> float:
-        rows = self.train * PAIRS[settings.prototypes] * (1 - settings.generator.held_out)
+        rule = settings.neighborhood
+        pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
+        rows = self.train * pairs[settings.prototypes] * (1 - settings.generator.held_out)
         plan = settings.generator.settings(rows)
         return GENERATOR_STEP * plan.epochs * plan.steps_per_epoch * self.seeds
 
@@ -47,5 +51,6 @@ class Effort:
         """The training of predictors as one population, and their predictions."""
         share = max(job.p_aug or 0.0 for job in jobs)
         recipe = jobs[0].recipe
-        plan = recipe.settings(self.train * (1 - recipe.held_out) / (1 - share))
+        beside = max((len(job.samples) for job in jobs if job.p_aug is None), default=0)
+        plan = recipe.settings(self.train * (1 - recipe.held_out) / (1 - share) + beside)
         return float(plan.epochs * plan.steps_per_epoch * len(jobs))

@@ -5,23 +5,29 @@ from typing import Any
 
 from recombine.example import Example
 from recombine.experiment import Task
-from recombine.paper.settings import Settings
+from recombine.paper.settings import BOTH, Settings
 from recombine.paper.stages import Stage, digest_of
 from recombine.paper.strict import described
+from recombine.paper.tasks import different
 
 
 class Keys:
     """The stages of the rows of one split.
 
     Args:
-        task: The split's data.
+        tasks: The data of each seed; most often the same for all.
         seeds: One network of each kind for each.
         device: The kind of device that networks run on: another one draws other random numbers.
     """
 
-    def __init__(self, task: Task, seeds: Sequence[int], device: str) -> None:
+    def __init__(self, tasks: Sequence[Task], seeds: Sequence[int], device: str) -> None:
         self.seeds, self.device = list(seeds), device
-        self.train, self.test = digest_of(task.train), digest_of(task.test)
+        digests = {id(task): (digest_of(task.train), digest_of(task.test)) for task in different(tasks)}
+        self.own = {seed: digests[id(task)] for seed, task in zip(seeds, tasks, strict=True)}
+        # What all seeds share is named once.
+        self.train, self.test = (
+            each[0] if len(digests) == 1 else [*each] for each in zip(*self.own.values(), strict=True)
+        )
 
     def neighborhoods(self, settings: Settings) -> Stage:
         """The search for prototypes."""
@@ -41,19 +47,21 @@ class Keys:
 
     def samples(self, settings: Settings) -> Stage:
         """The drawing of samples."""
-        inputs: dict[str, Any] = {
-            "n": settings.n,
-            "resampler": described(settings.resampler) if settings.resampling else None,
-        }
+        rare = described(settings.resampler) if settings.resampling or settings.omega == "rare" else None
+        inputs: dict[str, Any] = {"n": settings.n, "resampler": rare}
         if settings.method == "geca":
-            return Stage(
-                "samples", {**inputs, "train": self.train, "geca": described(settings.geca), "seeds": self.seeds}
-            )
+            inputs |= {"train": self.train, "geca": described(settings.geca), "seeds": self.seeds}
+            return Stage("samples", inputs)
+        if settings.method == "oversample":
+            inputs["resampler"] = described(settings.resampler)
+            return Stage("samples", {**inputs, "train": self.train, "oversample": True, "seeds": self.seeds})
         inputs |= {
             "generator": self.generator(settings).key,
             "sampling": described(settings.sampling),
             "deviations": settings.deviations,
         }
+        if settings.omega != "rule":
+            inputs["omega"] = settings.omega
         return Stage("samples", inputs)
 
     def direct(self, settings: Settings) -> Stage:
@@ -64,14 +72,14 @@ class Keys:
     def before_predictors(self, settings: Settings) -> dict[str, Stage]:
         """All stages of a row up to its samples, or direct inference, by name and in order."""
         stages = {}
-        if settings.method in ("recombination", "direct"):
+        if settings.method in ("recombination", BOTH, "direct"):
             if settings.prototypes:
                 stages["neighborhoods"] = self.neighborhoods(settings)
             stages["generator"] = self.generator(settings)
         if settings.method == "direct":
             stages["direct"] = self.direct(settings)
-        elif settings.method != "none":
-            stages["samples"] = self.samples(settings)
+        for source in settings.sources:
+            stages[f"samples by {source.method}" if settings.method == BOTH else "samples"] = self.samples(source)
         return stages
 
     def predictions(self, settings: Settings, samples: Sequence[Example], seed: int) -> Stage:
@@ -80,9 +88,10 @@ class Keys:
         Samples count for what they are, not for how they were drawn. Which predictors are trained beside it does not
         count, though an epoch of a population is as long as its longest.
         """
+        train, test = self.own[seed]
         inputs = {
-            "train": self.train,
-            "test": self.test,
+            "train": train,
+            "test": test,
             "samples": digest_of(samples),
             "p_aug": settings.p_aug if samples else None,
             "recipe": described(settings.predictor),

@@ -20,9 +20,6 @@ from recombine.paper.strict import described
 from recombine.paper.tasks import task
 from recombine.paper.work import Job, Progress, Work
 
-REFERENCE = "recomb-2"
-"""The row whose samples say which test items are shown for all rows of a split."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class How:
@@ -50,12 +47,16 @@ class Scale:
     """What the experiments are made on and with; a rehearsal makes both smaller.
 
     Attributes:
-        task: Gives the data of a split.
+        task: Gives the data of a split for a seed; for seeds that share data, the same object.
         settings: Gives the settings of a row on a split.
+        reference: The row whose samples say which test items are shown for all rows of a split; None: none are.
+        further: Gives what else a record is to say, from outputs, samples and tasks by seed.
     """
 
-    task: Callable[[str], Task] = task
+    task: Callable[[str, int], Task] = lambda split, _: task(split)
     settings: Callable[[Row, str], Settings] = settings
+    reference: str | None = "recomb-2"
+    further: Callable[[Sequence[Sequence[Tokens]], Sequence[Samples], Sequence[Task]], dict[str, Any]] = lambda *_: {}
 
 
 @dataclass
@@ -81,7 +82,7 @@ class Experiment:
     @property
     def draws(self) -> bool:
         """Whether there are samples to be learned from."""
-        return self.settings.method in ("geca", "recombination")
+        return bool(self.settings.sources)
 
     @property
     def is_dash(self) -> bool:
@@ -123,16 +124,24 @@ class Matrix:
         known: Sequence[Row] = (),
     ) -> None:
         scale = scale or Scale()
-        self.how, self.seeds, self.say, self.expect = how, seeds, say, expect
+        self.how, self.seeds, self.say, self.expect, self.further = how, seeds, say, expect, scale.further
         # All settings are read before anything is done.
         self.experiments = {
             split: [Experiment(row.name, scale.settings(row, split)) for row in rows if split in row.splits]
             for split in splits
         }
-        references = {row.name: row for row in (*known, *rows) if row.name == REFERENCE}
+        references = {row.name: row for row in (*known, *rows) if row.name == scale.reference}
         self.references = {split: scale.settings(row, split) for row in references.values() for split in splits}
         self.work = {
-            split: Work(split, scale.task(split), seeds, how.cache, how.device, progress, graphs=how.graphs)
+            split: Work(
+                split,
+                [scale.task(split, seed) for seed in seeds],
+                seeds,
+                how.cache,
+                how.device,
+                progress,
+                graphs=how.graphs,
+            )
             for split in splits
         }
 
@@ -191,11 +200,12 @@ class Matrix:
         left: dict[str, float] = {}
         for experiment in self.experiments[split]:
             found = experiment.settings
-            stages = work.keys.before_predictors(found)
-            # Where the last of them is done, none of the others is needed again.
-            if stages and work.cache.find([*stages.values()][-1]) is None:
-                missing = [(name, stage) for name, stage in stages.items() if work.cache.find(stage) is None]
-                left |= {stage.key: work.effort.of(name, found) for name, stage in missing}
+            for source in found.sources or (found,):
+                stages = work.keys.before_predictors(source)
+                # Where the last of them is done, none of the others is needed again.
+                if stages and work.cache.find([*stages.values()][-1]) is None:
+                    missing = [(name, stage) for name, stage in stages.items() if work.cache.find(stage) is None]
+                    left |= {stage.key: work.effort.of(name, source) for name, stage in missing}
             if found.method != "direct":
                 jobs = work.jobs(found, [Samples((), 0)] * len(self.seeds))
                 left[experiment.row] = sum(work.effort.predictors([job]) for job in jobs)
@@ -230,9 +240,10 @@ class Matrix:
             "seeds": list(self.seeds),
             "dash": experiment.is_dash,
             "originals_only": experiment.originals_only,
-            **scored_part(experiment.outputs, work.task),
-            **sampled_part(experiment.samples, work.task, self.seeds),
-            "items": with_predictions(shown, work.task, experiment.outputs[0]) if experiment.outputs else [],
+            **scored_part(experiment.outputs, work.tasks),
+            **sampled_part(experiment.samples, work.tasks, self.seeds),
+            **self.further(experiment.outputs, experiment.samples, work.tasks),
+            "items": with_predictions(shown, work.tasks[0], experiment.outputs[0]) if experiment.outputs else [],
             "seconds": _seconds(done),
             "stages": {name: stage.key for name, stage in stages.items()},
             "settings": described(experiment.settings),
@@ -244,7 +255,7 @@ class Matrix:
         work = self.work[split]
         if split not in self.references or work.cache.find(work.keys.samples(self.references[split])) is None:
             return []
-        return items(work.task, work.samples(self.references[split])[0])
+        return items(work.tasks[0], work.samples(self.references[split])[0])
 
 
 def _seconds(stages: Mapping[str, Done]) -> dict[str, float]:

@@ -26,17 +26,17 @@ ITEMS = 8
 """So many test items are shown whose inputs are among the samples, and as many others."""
 
 
-def sampled_part(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> dict[str, Any]:
+def sampled_part(samples: Sequence[Samples], tasks: Sequence["Task"], seeds: Sequence[int]) -> dict[str, Any]:
     """Returns the part of a record that speaks of samples.
 
     Args:
         samples: The new examples of each seed.
-        task: What they are judged by.
+        tasks: What they are judged by, for each seed.
         seeds: The seeds.
     """
     audits = [
         audit(new.examples, gold=task.gold, train=task.train, test=task.test) if new.examples else None
-        for new in samples
+        for new, task in zip(samples, tasks, strict=True)
     ]
     shares = [found.right / found.n for found in audits if found is not None and found.right is not None]
     return {
@@ -44,7 +44,7 @@ def sampled_part(samples: Sequence[Samples], task: "Task", seeds: Sequence[int])
         "samples_right": asdict(summarize(shares)) if shares else None,
         "kept": [len(new) for new in samples],
         "rejected": [dict(new.rejected) for new in samples],
-        "listing": _listing(samples, task, seeds),
+        "listing": _listing(samples, tasks[0], seeds),
     }
 
 
@@ -63,20 +63,32 @@ def _listing(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> 
     ]
 
 
-def scored_part(predictions: Sequence[Sequence[Tokens]], task: "Task") -> dict[str, Any]:
+def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence["Task"]) -> dict[str, Any]:
     """Returns the part of a record that speaks of the test set.
 
     Args:
         predictions: The outputs for the test set, by seed; none for a dash.
-        task: Has the true ones.
+        tasks: Have the true ones, for each seed.
     """
-    golds = [example.y for example in task.test]
-    correct = [np.array([y == gold for y, gold in zip(each, golds, strict=True)]) for each in predictions]
+    correct = [
+        np.array([y == task.as_predicted(example).y for y, example in zip(each, task.test, strict=True)])
+        for each, task in zip(predictions, tasks, strict=False)
+    ]
     return {
         "exact_match": [float(each.mean()) for each in correct],
-        "correct": [base64.b64encode(np.packbits(each).tobytes()).decode() for each in correct],
-        "tested": len(golds),
+        "correct": [packed(each) for each in correct],
+        "tested": len(tasks[0].test),
     }
+
+
+def packed(marks: np.ndarray) -> str:
+    """Returns truth values as text."""
+    return base64.b64encode(np.packbits(marks).tobytes()).decode()
+
+
+def unpacked(text: str, count: int) -> np.ndarray:
+    """Returns the truth values that `packed` made a text of."""
+    return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
 
 
 def items(task: "Task", reference: Samples) -> list[dict[str, Any]]:
@@ -141,5 +153,4 @@ def correctness(record: Mapping[str, Any]) -> np.ndarray | None:
     """Returns which test examples each seed got right, one seed after the other; None if the record does not say."""
     if not record.get("correct"):
         return None
-    bits = [np.frombuffer(base64.b64decode(each), np.uint8) for each in record["correct"]]
-    return np.concatenate([np.unpackbits(each, count=record["tested"]) for each in bits]).astype(float)
+    return np.concatenate([unpacked(each, record["tested"]) for each in record["correct"]]).astype(float)

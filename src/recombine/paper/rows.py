@@ -1,4 +1,4 @@
-"""The rows of Table 1 as files say them: names, splits, published figures, and settings still unread."""
+"""The rows of a table as files say them: names, splits, published figures, and settings still unread."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -8,16 +8,37 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from recombine.data.sigmorphon import HINTS
 from recombine.errors import RecombineError, unknown
 
 SPLITS = ("jump", "around-right")
 """The splits of SCAN that Table 1 has, in our order."""
+
+LANGUAGES = ("spanish", "swahili", "turkish")
+"""The languages of Table 2."""
 
 DEFAULTS = "defaults.toml"
 """What all rows share unless they say otherwise."""
 
 Published = tuple[float, float] | None
 """Mean and deviation; None for the paper's dash: all samples were rejected."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where a table's rows are described, and on what they are run.
+
+    Attributes:
+        folder: The folder of files, within the package.
+        splits: What there are columns for, in order.
+    """
+
+    folder: str
+    splits: tuple[str, ...]
+
+
+TABLE_1 = Table("experiments", SPLITS)
+TABLE_2 = Table("experiments/morphology", tuple(f"{language}-{hints}" for language in LANGUAGES for hints in HINTS))
 
 
 @dataclass(frozen=True)
@@ -54,33 +75,35 @@ class Row:
     layers: tuple[Layer, ...]
 
 
-def read_rows(further: Path | None = None) -> list[Row]:
-    """Returns the rows of Table 1 in order: the shipped ones, then those of a folder of files of the same form.
+def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
+    """Returns the rows of a table in order: the shipped ones, then those of a folder of files of the same form.
 
     Raises:
         RecombineError: If a file cannot be read, or two rows have one name.
     """
-    shipped = resources.files("recombine.paper") / "experiments"
+    shipped = resources.files("recombine.paper").joinpath(*table.folder.split("/"))
     files = sorted((file for file in shipped.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    common = _layer(_parsed(shipped / DEFAULTS), DEFAULTS)
+    common = _layer(_parsed(shipped / DEFAULTS), DEFAULTS, table)
     rows: dict[str, Row] = {}
     for file in [*(file for file in files if file.name != DEFAULTS), *_added(further)]:
-        row = _row(file, common, rows)
+        row = _row(file, common, rows, table)
         if row.name in rows:
             raise RecombineError(f"there is a row {row.name!r} already.", place=str(file), hint="Choose another name.")
         rows[row.name] = row
     return list(rows.values())
 
 
-def chosen(rows: Sequence[Row], names: Sequence[str] | None, splits: Sequence[str]) -> list[Row]:
+def chosen(
+    rows: Sequence[Row], names: Sequence[str] | None, splits: Sequence[str], table: Table = TABLE_1
+) -> list[Row]:
     """Returns the rows of these names (None: all) that are run on one of the splits, in the table's order.
 
     Raises:
         RecombineError: If there is no such row or split, or a row is run on none of the splits.
     """
     for split in splits:
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        if split not in table.splits:
+            raise unknown("split", split, table.splits)
     known = {row.name: row for row in rows}
     for name in names or ():
         if name not in known:
@@ -106,36 +129,36 @@ def _parsed(file: Traversable) -> dict[str, Any]:
         raise RecombineError(f"this is no TOML: {error}.", place=str(file)) from error
 
 
-def _layer(content: Mapping[str, Any], place: str) -> Layer:
-    splits = {split: content[split] for split in SPLITS if split in content}
-    for split, table in splits.items():
-        _expect(isinstance(table, dict), split, "a table", place=place)
-    return Layer(place, {key: value for key, value in content.items() if key not in SPLITS}, splits)
+def _layer(content: Mapping[str, Any], place: str, table: Table) -> Layer:
+    splits = {split: content[split] for split in table.splits if split in content}
+    for split, settings in splits.items():
+        _expect(isinstance(settings, dict), split, "a table", place=place)
+    return Layer(place, {key: value for key, value in content.items() if key not in splits}, splits)
 
 
-def _row(file: Traversable, common: Layer, before: Mapping[str, Row]) -> Row:
+def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Table) -> Row:
     place, content = str(file), _parsed(file)
     name, like, note = content.pop("name", None), content.pop("like", None), content.pop("note", "")
     _expect(isinstance(name, str) and bool(name), "name", "the name of the row", place=place)
     _expect(isinstance(note, str), "note", "a string", place=place)
     _expect(like is None or like in before, "like", "the name of a row in an earlier file", place=place)
-    splits = content.pop("splits", [*(before[like].splits if like else SPLITS)])
-    valid = isinstance(splits, list) and bool(splits) and all(split in SPLITS for split in splits)
-    _expect(valid, "splits", f"a list of {' and '.join(SPLITS)}", place=place)
+    splits = content.pop("splits", [*(before[like].splits if like else table.splits)])
+    valid = isinstance(splits, list) and bool(splits) and all(split in table.splits for split in splits)
+    _expect(valid, "splits", f"a list of {' and '.join(table.splits)}", place=place)
     published = content.pop("published", {})
     _expect(isinstance(published, dict), "published", "a table", place=place)
     layers = before[like].layers if like else (common,)
     return Row(
         name=name,
-        splits=tuple(split for split in SPLITS if split in splits),
-        published={split: _published(split, figure, place=place) for split, figure in published.items()},
+        splits=tuple(split for split in table.splits if split in splits),
+        published={split: _published(split, figure, table, place=place) for split, figure in published.items()},
         note=note,
-        layers=(*layers, _layer(content, place)),
+        layers=(*layers, _layer(content, place, table)),
     )
 
 
-def _published(split: str, figure: object, *, place: str) -> Published:
-    _expect(split in SPLITS, f"published.{split}", f"one of {', '.join(SPLITS)}", place=place)
+def _published(split: str, figure: object, table: Table, *, place: str) -> Published:
+    _expect(split in table.splits, f"published.{split}", f"one of {', '.join(table.splits)}", place=place)
     if figure == "-":
         return None
     match figure:

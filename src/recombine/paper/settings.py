@@ -1,17 +1,20 @@
-"""Everything that a row of Table 1 depends on, on one split."""
+"""Everything that a row of a table depends on, on one split."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
 from recombine.errors import RecombineError
-from recombine.neighborhoods import LongShort, Rule
+from recombine.neighborhoods import LongShort, Rule, Tagged
 from recombine.paper.rows import Row
 from recombine.paper.strict import updated
 from recombine.training.fit import Recipe
-from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
+from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
+
+BOTH = "geca and recombination"
+Method = Literal["none", "oversample", "geca", "recombination", "geca and recombination", "direct"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +34,12 @@ class Settings:
 
     Attributes:
         method: Where new examples come from, or ``direct``: the recombination network predicts by itself.
+            ``oversample``: rare originals once more; ``geca and recombination``: the samples of both.
         neighborhood: Which prototypes each training example is rebuilt from.
         prototypes: n of the recombination network.
         deviations: See `Recombination`.
+        omega: Which prototypes samples are made from: those that the rule has; of word forms, pairs whose tags differ
+            by two at most, or pairs around an example with a rare tag (both as in the authors' code).
         generator: How recombination networks are trained.
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
@@ -41,14 +47,15 @@ class Settings:
         resampler: What is rare.
         direct: Direct inference.
         n: How many samples.
-        p_aug: How often a predictor sees one.
+        p_aug: How often a predictor sees one; None: all examples count alike.
         predictor: How predictors are trained.
     """
 
-    method: Literal["none", "geca", "recombination", "direct"] = "recombination"
+    method: Method = "recombination"
     neighborhood: Rule = field(default_factory=LongShort)
     prototypes: int = 2
     deviations: float | None = 1.0
+    omega: Literal["rule", "near", "rare"] = "rule"
     generator: Recipe = SCAN_GENERATOR
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     geca: GECA = field(default_factory=GECA)
@@ -56,25 +63,49 @@ class Settings:
     resampler: Resampler = field(default_factory=Resampler)
     direct: Direct = field(default_factory=Direct)
     n: int = 400
-    p_aug: float = 0.0
+    p_aug: float | None = 0.0
     predictor: Recipe = SCAN_PREDICTOR
 
     def __post_init__(self) -> None:
         if self.n < 1:
             raise RecombineError(f"n is {self.n}; expected at least 1.")
-        if not 0 <= self.p_aug < 1:
+        if self.p_aug is not None and not 0 <= self.p_aug < 1:
             raise RecombineError(f"p_aug is {self.p_aug}; expected at least 0 and less than 1.")
         if self.prototypes not in (0, 1, 2):
             raise RecombineError(f"prototypes is {self.prototypes}; expected 0, 1 or 2.")
 
+    @property
+    def sources(self) -> tuple["Settings", ...]:
+        """The settings by which the new examples are drawn: one for each of the methods that they come from."""
+        if self.method in ("none", "direct"):
+            return ()
+        methods: tuple[Method, ...] = ("geca", "recombination") if self.method == BOTH else (self.method,)
+        return tuple(replace(self, method=method) for method in methods)
 
-def settings(row: Row, split: str) -> Settings:
+
+WORD_FORMS = Settings(
+    neighborhood=Tagged(),
+    generator=WORD_FORM_GENERATOR,
+    geca=GECA(fragment_size=4, gaps=1),
+    n=180,
+    p_aug=None,
+    predictor=WORD_FORM_PREDICTOR,
+)
+"""What rows of Table 2 have in common, as far as it has to do with word forms at all."""
+
+
+def settings(row: Row, split: str, base: Settings | None = None) -> Settings:
     """Returns the settings of a row on a split: those of its file, over those that it shares with others.
+
+    Args:
+        row: The row.
+        split: The split.
+        base: What files say their differences from.
 
     Raises:
         RecombineError: If a file has a key that there is not, or a value of another type than expected.
     """
-    found = Settings()
+    found = base or Settings()
     for layer in row.layers:
         found = updated(found, layer.table, place=layer.place)
         found = updated(found, layer.splits.get(split, {}), place=layer.place)

@@ -87,7 +87,7 @@ def _value(value: object, kind: Any, *, name: str, place: str) -> object:  # noq
     for option in options:
         if option is NoneType and value == NOTHING:
             return None
-        if get_origin(option) is Literal and value in get_args(option) and isinstance(value, str):
+        if get_origin(option) is Literal and value in get_args(option) and type(value) in (str, int):
             return value
         if option is float and type(value) is int:
             return float(value)
@@ -98,7 +98,7 @@ def _value(value: object, kind: Any, *, name: str, place: str) -> object:  # noq
 
 def _in_words(option: Any) -> str:  # noqa: ANN401
     if get_origin(option) is Literal:
-        return " or ".join(f'"{choice}"' for choice in get_args(option))
+        return " or ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in get_args(option))
     return _WORDS.get(option, "nothing that a file could say")
 
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from recombine.augmentation.geca import GECA
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.resample import Resampler
 from recombine.example import Example, Tokens
 from recombine.experiment import Task
 from recombine.neighborhoods import Neighborhoods
+from recombine.paper.drawing import drawn, together
 from recombine.paper.effort import Effort
 from recombine.paper.files import read_predictions, read_samples, write_predictions, write_samples
 from recombine.paper.keys import Keys
 from recombine.paper.settings import Settings
 from recombine.paper.stages import Cache, Done, Stage
 from recombine.paper.strict import described
+from recombine.paper.tasks import different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
 from recombine.training.fit import Recipe
@@ -40,6 +40,7 @@ class Job:
     Attributes:
         stage: Where its predictions are kept.
         recipe: How it is trained.
+        task: Its data.
         seed: Its seed.
         samples: The new examples that it sees; none: the originals only.
         p_aug: How often it sees one.
@@ -47,6 +48,7 @@ class Job:
 
     stage: Stage
     recipe: Recipe
+    task: Task
     seed: int
     samples: Sequence[Example]
     p_aug: float | None
@@ -58,7 +60,7 @@ class Work:
 
     Attributes:
         split: Its name, for people.
-        task: Its data.
+        tasks: The data of each seed, as many for each; most often the same for all.
         seeds: One network of each kind for each.
         cache: Where results are kept.
         device: Where networks run.
@@ -67,7 +69,7 @@ class Work:
     """
 
     split: str
-    task: Task
+    tasks: Sequence[Task]
     seeds: Sequence[int]
     cache: Cache
     device: torch.device
@@ -75,23 +77,28 @@ class Work:
     graphs: bool = True
 
     def __post_init__(self) -> None:
-        self.keys = Keys(self.task, self.seeds, self.device.type)
-        self.effort = Effort(self.task, len(self.seeds))
+        self.keys = Keys(self.tasks, self.seeds, self.device.type)
+        self.effort = Effort(self.tasks[0], len(self.seeds))
+        self.shared = self.tasks[0] if len(different(self.tasks)) == 1 else None  # the task of all seeds, if it is one
         self.row = ""  # for which row the stages are done now, for people
         self._latest: tuple[str, Recombination] | None = None
 
-    def neighborhoods(self, settings: Settings) -> Neighborhoods:
-        """Returns the prototypes that each training example can be rebuilt from."""
+    def neighborhoods(self, settings: Settings) -> list[Neighborhoods]:
+        """Returns the prototypes that each training example of each seed can be rebuilt from."""
         if not settings.prototypes:
-            alone = np.arange(len(self.task.train), dtype=np.int32)[:, None]
-            return Neighborhoods(alone, settings.neighborhood.name)
+            return of_each(self.tasks, lambda task: _alone(task, settings))
         stage = self.keys.neighborhoods(settings)
         done = self.cache.find(stage)
+        names = {id(task): f"{number}.npz" for number, task in enumerate(different(self.tasks))}
+        if self.shared is not None:
+            names = {id(self.shared): ROWS}
         if done is None:
             with self._doing(stage, "neighborhoods", settings) as (done, _):
-                found = settings.neighborhood.build(self.task.train, seed=0).require_rows()
-                found.save(done.folder / ROWS)
-        return Neighborhoods.load(done.folder / ROWS)
+                for task in different(self.tasks):
+                    found = settings.neighborhood.build(task.train, seed=0).require_rows()
+                    found.save(done.folder / names[id(task)])
+        folder = done.folder
+        return of_each(self.tasks, lambda task: Neighborhoods.load(folder / names[id(task)]))
 
     def generator(self, settings: Settings) -> Recombination:
         """Returns the recombination networks."""
@@ -120,32 +127,30 @@ class Work:
         )
         what = f"{len(self.seeds)} recombination networks"
         with self._doing(stage, what, settings) as (done, report):
-            augmenter.fit_on(self.task.train, neighborhoods, report=report, graphs=self.graphs)
+            if self.shared is not None:
+                augmenter.fit_on(self.shared.train, neighborhoods[0], report=report, graphs=self.graphs)
+            else:
+                examples = [task.train for task in self.tasks]
+                augmenter.fit_each(examples, neighborhoods, report=report, graphs=self.graphs)
             augmenter.save(done.folder / MODEL)
         return augmenter
 
     def samples(self, settings: Settings) -> list[Samples]:
         """Returns the new examples of each seed."""
-        if settings.method in ("none", "direct"):
-            return [Samples((), 0)] * len(self.seeds)
+        sources = [self._samples(source) for source in settings.sources]
+        if len(sources) == 1:
+            return sources[0]
+        return [together([source[number] for source in sources]) for number in range(len(self.seeds))]
+
+    def _samples(self, settings: Settings) -> list[Samples]:
         stage = self.keys.samples(settings)
         done = self.cache.find(stage)
         if done is None:
             # Trained before the clock of this stage starts.
-            augmenter = None if settings.method == "geca" else self.generator(settings)
+            augmenter = self.generator(settings) if settings.method == "recombination" else None
             with self._doing(stage, "samples", settings) as (done, _):
-                write_samples(self._drawn(settings, augmenter), done.folder)
+                write_samples(drawn(settings, self.tasks, self.seeds, augmenter), done.folder)
         return read_samples(done.folder)
-
-    def _drawn(self, settings: Settings, augmenter: Recombination | None) -> list[Samples]:
-        accept = None
-        if settings.resampling:
-            accept = Resampler(**described(settings.resampler)).fit(self.task.train)
-        if augmenter is None:
-            geca = GECA(**described(settings.geca)).fit(self.task.train)
-            return [geca.sample(settings.n, seed, accept) for seed in self.seeds]
-        augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
-        return augmenter.sample_each(settings.n, 0, accept)
 
     def direct(self, settings: Settings) -> list[list[Tokens]]:
         """Returns the recombination networks' own predictions for the test set, by seed."""
@@ -155,7 +160,7 @@ class Work:
             augmenter = self.generator(settings)
             with self._doing(stage, "direct inference", settings) as (done, _):
                 inference = DirectInference(augmenter, **described(settings.direct))
-                for number, each in enumerate(inference.predict([example.x for example in self.task.test])):
+                for number, each in enumerate(inference.predict([example.x for example in self.tasks[0].test])):
                     write_predictions([prediction.y for prediction in each], done.folder / f"{number}.jsonl")
         return [read_predictions(done.folder / f"{number}.jsonl") for number in range(len(self.seeds))]
 
@@ -165,30 +170,33 @@ class Work:
             Job(
                 self.keys.predictions(settings, new.examples, seed),
                 settings.predictor,
+                task,
                 seed,
                 new.examples,
                 settings.p_aug if new.examples else None,
             )
-            for seed, new in zip(self.seeds, samples, strict=True)
+            for task, seed, new in zip(self.tasks, self.seeds, samples, strict=True)
         ]
 
     def train(self, jobs: Sequence[Job]) -> None:
         """Trains predictors of one recipe as one population and keeps their predictions."""
         self._latest = None
         _free_memory()
-        recipe = jobs[0].recipe
-        predictor = Predictor(recipe, seeds=[job.seed for job in jobs], device=str(self.device))
+        predictor = Predictor(jobs[0].recipe, seeds=[job.seed for job in jobs], device=str(self.device))
+        tasks = [job.task for job in jobs]
+        originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
+        inputs = of_each(tasks, lambda task: [example.x for example in _as_predicted(task, task.test)])
         began = time.perf_counter()
         with self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs)) as report:
             predictor.fit_each(
-                self.task.train,
-                [job.samples for job in jobs],
+                originals if self.shared is None else originals[0],
+                [_as_predicted(job.task, job.samples) for job in jobs],
                 p_aug=[job.p_aug for job in jobs],
                 report=report,
                 graphs=self.graphs,
             )
             trained = time.perf_counter()
-            found = predictor.predict([example.x for example in self.task.test])
+            found = predictor.predict_each(inputs)
         tested = time.perf_counter()
         # Each has its share of what the population took.
         seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
@@ -209,6 +217,16 @@ class Work:
             began = time.perf_counter()
             yield done, report
             done.seconds = {stage.kind: time.perf_counter() - began}
+
+
+def _alone(task: Task, settings: Settings) -> Neighborhoods:
+    """Returns neighborhoods in which each training example is a target without prototypes."""
+    return Neighborhoods(np.arange(len(task.train), dtype=np.int32)[:, None], settings.neighborhood.name)
+
+
+def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
+    """Returns examples in the order in which predictors see them."""
+    return [task.as_predicted(example) for example in examples]
 
 
 def _free_memory() -> None:

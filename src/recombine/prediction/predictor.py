@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
 from recombine.data.vocabulary import UNK, Vocabulary
@@ -80,7 +80,7 @@ class Predictor:
 
     def fit_each(
         self,
-        examples: Sequence[Example],
+        examples: Sequence[Example] | Sequence[Sequence[Example]],
         augmented: Sequence[Sequence[Example]],
         *,
         p_aug: float | Sequence[float | None] | None = None,
@@ -89,7 +89,10 @@ class Predictor:
         checkpoint: Path | None = None,
         graphs: bool = True,
     ) -> Self:
-        """Trains each network on the examples and its own new ones, with weights and perhaps a p_aug of their own."""
+        """Trains each network on its own new examples, with weights and perhaps a p_aug of their own.
+
+        The original examples are the same for all, or each network's own; then all share the vocabulary of all.
+        """
         rates = list(p_aug) if isinstance(p_aug, Sequence) else [p_aug] * len(augmented)
         for rate in rates:
             if rate is not None and not 0 <= rate < 1:
@@ -97,18 +100,17 @@ class Predictor:
         each_weights = [None] * len(augmented) if weights is None else weights
         for new, given in zip(augmented, each_weights, strict=True):
             _check_weights(new, given)
-        distinct = distinct_examples(examples, least=1, who="a predictor")
-        self.vocabulary_ = Vocabulary.of([*distinct, *(example for extra in augmented for example in extra)])
-        corpus = Corpus.for_prediction(
-            [[*distinct, *extra] for extra in augmented], self.vocabulary_, resolve(self.device)
-        )
+        originals = _originals(examples, len(augmented))
+        data = [[*own, *extra] for own, extra in zip(originals, augmented, strict=True)]
+        self.vocabulary_ = Vocabulary.of(example for each in data for example in each)
+        corpus = Corpus.for_prediction(data, self.vocabulary_, resolve(self.device))
         self.longest_ = corpus.targets.shape[-1]
         self.fitted_: Fitted = fit(
             self.recipe,
             corpus,
             [
-                mixture(len(distinct), len(new), rate, w)
-                for new, rate, w in zip(augmented, rates, each_weights, strict=True)
+                mixture(len(own), len(new), rate, w)
+                for own, new, rate, w in zip(originals, augmented, rates, each_weights, strict=True)
             ],
             self.seeds,
             vocabulary=len(self.vocabulary_),
@@ -121,21 +123,32 @@ class Predictor:
 
     def predict(self, inputs: Sequence[Tokens], decoding: Decoding | None = None) -> list[list[Prediction]]:
         """Returns each network's predictions for the inputs: one list for each seed."""
+        return self.predict_each([inputs] * len(self.seeds), decoding)
+
+    def predict_each(
+        self, inputs: Sequence[Sequence[Tokens]], decoding: Decoding | None = None
+    ) -> list[list[Prediction]]:
+        """Returns each network's predictions for inputs of its own, as many as the others have."""
         if self.vocabulary_ is None:
             raise unfitted("Predictor")
         model, device = self.fitted_.model, self.fitted_.model.embed.weight.device
-        results: list[list[Prediction | None]] = [[None] * len(inputs) for _ in self.seeds]
-        by_length = sorted(range(len(inputs)), key=lambda i: len(inputs[i]))
-        for start in range(0, len(inputs), BATCH):
-            chosen = by_length[start : start + BATCH]
-            sources = encoded([inputs[i] for i in chosen], self.vocabulary_, device)
-            sources = sources.view(1, len(chosen), 1, -1).expand(len(self.seeds), -1, -1, -1)
+        results: list[list[Prediction | None]] = [[None] * len(own) for own in inputs]
+        different = (
+            inputs[:1] if all(own is inputs[0] for own in inputs) else inputs
+        )  # encoded once if all have the same
+        orders = [sorted(range(len(own)), key=[len(x) for x in own].__getitem__) for own in different]
+        for start in range(0, len(inputs[0]), BATCH):
+            chosen = [order[start : start + BATCH] for order in orders]
+            batch = [own[i] for own, places in zip(different, chosen, strict=True) for i in places]
+            sources = encoded(batch, self.vocabulary_, device).view(len(different), len(chosen[0]), 1, -1)
+            sources = sources.expand(len(inputs), -1, -1, -1)
             # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
             generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
-            for replica, result in enumerate(results):
+            for replica, (own, result) in enumerate(zip(inputs, results, strict=True)):
+                places = chosen[replica % len(chosen)]
                 parts = (generated.tokens, generated.entries, generated.log_probability)
-                for i, ids, ways, score in zip(chosen, *(part[replica].tolist() for part in parts), strict=True):
-                    copied = self._copied(inputs[i], ids, ways, generated.own)
+                for i, ids, ways, score in zip(places, *(part[replica].tolist() for part in parts), strict=True):
+                    copied = self._copied(own[i], ids, ways, generated.own)
                     result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_], copied), score)
         return [[prediction for prediction in result if prediction is not None] for result in results]
 
@@ -173,6 +186,14 @@ class Predictor:
         predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
         predictor.longest_ = int(settings["longest"])
         return predictor
+
+
+def _originals(examples: Sequence[Example] | Sequence[Sequence[Example]], networks: int) -> list[tuple[Example, ...]]:
+    """Returns the different original examples of each network."""
+    if not examples or isinstance(examples[0], Example):
+        return [distinct_examples(cast("Sequence[Example]", examples), least=1, who="a predictor")] * networks
+    each = cast("Sequence[Sequence[Example]]", examples)
+    return [distinct_examples(own, least=1, who="a predictor") for own in each]
 
 
 def _check_weights(augmented: Sequence[Example], weights: Sequence[float] | None) -> None:

@@ -146,7 +146,7 @@ class KernelAdam:
 
     def step(self) -> None:
         """Clips each replica's gradient and updates its parameters."""
-        from recombine.models.kernels import adam
+        from recombine.models.kernels.adam import adam
 
         gradients = [
             torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.contiguous()

@@ -64,3 +64,61 @@ SMALL_PREDICTOR = replace(
     min_steps=600,
 )
 """A predictor for a CPU."""
+
+WORD_FORM_GENERATOR = Recipe(
+    network=Architecture(
+        vocabulary=_FILLED_IN,
+        hidden=1024,
+        embedding=1024,
+        attention=0,
+        own_attention=True,
+        copying="gated",
+        shared_embedding=False,
+        tied_output=False,
+        project_encoder=True,
+        start_from_encoder=True,
+        dropout=0.0,
+        state_dropout=0.0,
+        write_dropout=0.0,
+        write_seen_only=True,
+    ),
+    epochs=25,
+    lr=1e-4,
+    clip=None,
+    loss_per="token",
+    held_out=0.0,
+)
+"""The paper's recombination network for word forms (appendices A and C).
+
+Only tokens of its own training targets are written: in a population whose networks have data of their own, and one
+vocabulary for all, each writes as if the vocabulary were its own.
+"""
+
+WORD_FORM_PREDICTOR = replace(
+    WORD_FORM_GENERATOR,
+    network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False),
+    epochs=100,
+    decay_at=50,
+)
+"""The paper's predictor for word forms: copies from its input (appendix D; the rate falls as in the authors' code)."""
+
+SMALL_WORD_FORM_GENERATOR = replace(
+    WORD_FORM_GENERATOR,
+    network=replace(WORD_FORM_GENERATOR.network, hidden=128, embedding=64),
+    lr=2e-3,
+    clip=1.0,
+    min_steps=600,
+    max_steps=1500,
+)
+"""A recombination network for word forms and a CPU."""
+
+SMALL_WORD_FORM_PREDICTOR = replace(
+    WORD_FORM_PREDICTOR,
+    network=replace(WORD_FORM_PREDICTOR.network, hidden=128, embedding=64),
+    epochs=60,
+    lr=2e-3,
+    clip=1.0,
+    min_steps=600,
+    decay_at=0,
+)
+"""A predictor for word forms and a CPU."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from recombine.models.fusion import fused
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
 from recombine.training.schedule import Group
@@ -41,8 +42,7 @@ class Checkpoint:
     ) -> None:
         self.path = path
         self._saved = time.monotonic()
-        # Another kind of device draws other random numbers, and cannot go on from this one's.
-        what = [asdict(settings), list(seeds), corpus.rows.device.type]
+        what = [asdict(settings), list(seeds), _kind(corpus.rows.device)]
         digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
         for table in (corpus.sources, corpus.targets, corpus.rows):
             digest.update(table.cpu().numpy().tobytes())
@@ -85,3 +85,8 @@ class Checkpoint:
         ]
         trainer.best, trainer.waited = (tensors[f"judged.{name}"].to(device) for name in ("best", "waited"))
         trainer.history = History(**description["history"])
+
+
+def _kind(device: torch.device) -> str:
+    """Names what draws the same random numbers and has optimizers of the same kind: others cannot go on from here."""
+    return device.type if device.type == "cpu" or fused(device) else f"{device.type} without kernels"

@@ -1,0 +1,216 @@
+"""``recombine paper table2``: the experiments on word forms, run anew, and their figures beside the published ones."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from recombine.cli.data import Source
+from recombine.cli.options import Device, Json, Threads
+from recombine.cli.paper import (
+    Further,
+    Graphs,
+    Markdown,
+    Population,
+    Results,
+    Rows,
+    Show,
+    Stages,
+    Tiny,
+    listed,
+    run_matrix,
+)
+from recombine.cli.printing import percent, print_json_list, print_line, print_markdown, print_table
+from recombine.cli.training import SIZES, use_threads
+from recombine.errors import RecombineError, unknown
+
+if TYPE_CHECKING:
+    from recombine.paper.table2 import Records
+    from recombine.paper.word_form_scale import Size
+    from recombine.paper.word_form_scores import Metric
+
+Languages = Annotated[str, typer.Option("--languages", metavar="A,B", help="Which languages.")]
+Hints = Annotated[
+    str, typer.Option("--hints", metavar="N,M", help="How many past, and future, forms to train on: 4, 8, 16.")
+]
+Splits = Annotated[str, typer.Option("--splits", metavar="N,M", help="Which of the splits 0 to 4.")]
+PerSplit = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind a split.")]
+NetworkSize = Annotated[str, typer.Option("--size", metavar="NAME", help="Networks: paper, or small for a CPU.")]
+PValues = Annotated[bool, typer.Option("--p-values", help="With --show: compare every two rows instead.")]
+Errors = Annotated[bool, typer.Option("--errors", help="With --show: tell what is wrong with samples instead.")]
+
+RESULTS, REHEARSAL, SMALL = Path("results/table2"), Path("runs/tiny-table2"), Path("runs/small-table2")
+
+
+def table2_cli(
+    *,
+    languages: Languages = "spanish,swahili,turkish",
+    hints: Hints = "8",
+    rows: Rows = None,
+    splits: Splits = "0,1,2,3,4",
+    seeds: PerSplit = 1,
+    source: Source = None,
+    size: NetworkSize = "paper",
+    device: Device = "auto",
+    threads: Threads = None,
+    output: Results = RESULTS,
+    cache: Stages = None,
+    population: Population = 40,
+    experiments: Further = None,
+    show: Show = False,
+    p_values: PValues = False,
+    errors: Errors = False,
+    markdown: Markdown = False,
+    graphs: Graphs = True,
+    tiny: Tiny = False,
+    json: Json = False,
+) -> None:
+    """Runs Table 2 (few-shot morphology): each split is a network's own; what is done already is not done again.
+
+    Example:
+      recombine paper table2
+      recombine paper table2 --languages turkish --splits 0 --rows "recomb-1 + resampling" --size small
+      recombine paper table2 --show
+    """
+    from recombine.paper.rows import TABLE_2, chosen, read_rows
+    from recombine.paper.word_form_scale import word_form_scale
+
+    if size not in SIZES:
+        raise unknown("size", size, SIZES)
+    wanted: Size = "tiny" if tiny else cast("Size", size)
+    if output == RESULTS and wanted != "paper":
+        output = REHEARSAL if tiny else SMALL  # only figures at the paper's size belong among the figures
+    known = read_rows(experiments, TABLE_2)
+    if not show:
+        use_threads(threads)
+        columns = _columns(listed(languages), listed(hints))
+        run_matrix(
+            chosen(known, None if rows is None else listed(rows), columns, TABLE_2),
+            columns,
+            _seeds(listed(splits), seeds),
+            known=known,
+            scale=word_form_scale(source, wanted),
+            output=output,
+            cache=cache or output / ".cache",
+            device=device,
+            population=population,
+            graphs=graphs,
+        )
+    _print(
+        output, experiments, kind="p-values" if p_values else "errors" if errors else "", json=json, markdown=markdown
+    )
+
+
+def _columns(languages: list[str], hints: list[str]) -> list[str]:
+    from recombine.data.sigmorphon import HINTS
+    from recombine.paper.rows import LANGUAGES
+
+    for language in languages:
+        if language not in LANGUAGES:
+            raise unknown("language", language, LANGUAGES)
+    for number in hints:
+        if number not in map(str, HINTS):
+            raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
+    return [f"{language}-{number}" for language in languages for number in hints]
+
+
+def _seeds(splits: list[str], networks: int) -> list[int]:
+    """Returns the seeds: seed s is of split s modulo 5."""
+    from recombine.data.sigmorphon import SPLITS
+
+    for split in splits:
+        if split not in map(str, SPLITS):
+            raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
+    return [int(split) + len(SPLITS) * number for number in range(networks) for split in splits]
+
+
+def _print(folder: Path, experiments: Path | None, *, kind: str, json: bool, markdown: bool) -> None:
+    from recombine.paper.records import read_records
+    from recombine.paper.rows import TABLE_2, read_rows
+    from recombine.paper.table2 import in_order
+
+    records = in_order(read_records(folder), read_rows(experiments, TABLE_2))
+    show = {"": _print_figures, "p-values": _print_p_values, "errors": _print_errors}[kind]
+    show(records, json=json, markdown=markdown)
+
+
+def _print_figures(records: "Records", *, json: bool, markdown: bool) -> None:
+    from recombine.data.sigmorphon import HINTS
+    from recombine.paper.table2 import cells, lines
+
+    if json:
+        print_json_list([asdict(cell) for cell in cells(records)])
+        return
+    # As in the paper, novel items by F1 alone; --json has all.
+    tables: tuple[tuple[Metric, bool, str], ...] = (
+        ("f1", False, "F1"),
+        ("f1", True, "F1 of items whose tags were never seen in training"),
+        ("exact-match", False, "Exact match"),
+    )
+    for hints in HINTS:
+        for metric, novel_only, title in tables:
+            mark = "**" if markdown else "*"
+            header, shown = lines(records, hints=hints, metric=metric, novel_only=novel_only, mark=mark)
+            if shown:
+                print_line(f"{'### ' if markdown else ''}{title}, {hints} hints\n")
+                _print_rows(shown, header, markdown=markdown)
+                print_line()
+    mark = "bold" if markdown else "*between asterisks*"
+    print_line(f"Mean ± standard deviation over splits; {mark}: not significantly worse than the best of its column")
+    print_line("(paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's development set.")
+
+
+def _print_p_values(records: "Records", *, json: bool, markdown: bool) -> None:
+    from recombine.paper.table2 import p_values
+
+    found = {column: p_values(records, column) for column in dict.fromkeys(column for _, column in records)}
+    if json:
+        print_json_list([{"column": column, **asdict(each)} for column, all_ in found.items() for each in all_])
+        return
+    for column, comparisons in found.items():
+        rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
+        cells = {(each.second, each.first): each for each in comparisons}
+        shown = [
+            [row, *(_p(cells[row, other].p, cells[row, other].corrected_p) for other in rows[:number])]
+            + [""] * (len(rows) - number)
+            for number, row in enumerate(rows)
+        ]
+        print_line(f"{'### ' if markdown else ''}{column}\n")
+        _print_rows(shown, ["", *rows], markdown=markdown)
+        print_line()
+    print_line(
+        "p-values of paired t-tests over the F1 of past and future items, uncorrected as in the paper's appendix;"
+    )
+    print_line("with an asterisk, below 0.05 after Bonferroni correction for all pairs of rows.")
+
+
+def _p(value: float, corrected: float) -> str:
+    return f"{value:.3g}{'*' if corrected < 0.05 else ''}"
+
+
+def _print_errors(records: "Records", *, json: bool, markdown: bool) -> None:
+    from recombine.paper.error_classes import CLASSES
+    from recombine.paper.table2 import class_reports
+
+    reports = class_reports(records)
+    if json:
+        print_json_list([asdict(report) for report in reports])
+        return
+    header = ["", "column", "samples", "can be judged", *CLASSES]
+    shown = [
+        [each.row, each.column, f"{each.samples:,}", percent(each.judged), *(f"{n:,}" for n in each.classes.values())]
+        for each in reports
+    ]
+    _print_rows(shown, header, markdown=markdown)
+    for each in reports:
+        print_line(f"\n{'### ' if markdown else ''}{each.row}, {each.column}\n")
+        for sample in each.listing:
+            print_line(f"{'- ' if markdown else ''}{sample['sample']} ({sample['class']})")
+
+
+def _print_rows(rows: list[list[str]], header: list[str], *, markdown: bool) -> None:
+    if markdown:
+        print_markdown(rows, header=header)
+    else:
+        print_table(rows, header=header)

@@ -1,0 +1,87 @@
+"""Affine maps inside a loop over time whose gradients are computed once, after the loop."""
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+Steps = list[tuple[Tensor, Tensor]]
+"""The left operand of each product of a loop, and the gradient of the product."""
+
+
+class Hoisted:
+    """The right-hand side of an affine map that is used at every time step of a loop.
+
+    Its gradient is computed by one large product after the loop instead of being added up step by step, which would
+    read and write a tensor of the operand's size at each step.
+
+    Args:
+        right: (N, inner, columns).
+        bias: (N, 1, columns).
+    """
+
+    def __init__(self, right: Tensor, bias: Tensor | None = None) -> None:
+        self.steps: Steps = []
+        self.right, self.bias = right, bias
+        if right.requires_grad:
+            self.right, self.bias = _Hoist.apply(right, bias, self.steps)  # type: ignore[no-untyped-call]
+
+    def __call__(self, left: Tensor) -> Tensor:
+        """Returns left @ right + bias for left (N, rows, inner)."""
+        if not self.right.requires_grad:
+            return _affine(left, self.right, self.bias)
+        return cast(Tensor, _HoistedProduct.apply(left, self.right, self.bias, self.steps))  # type: ignore[no-untyped-call]
+
+
+def _affine(left: Tensor, right: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.bmm(left, right) if bias is None else torch.baddbmm(bias, left, right)
+
+
+class _Hoist(torch.autograd.Function):
+    """Hands the operands on; on the way back, turns all the steps' (left, gradient) pairs into their gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, right: Tensor, bias: Tensor | None, steps: Steps) -> tuple[Tensor, Tensor | None]:  # noqa: ANN401
+        ctx.steps = steps
+        ctx.set_materialize_grads(False)
+        return right.view_as(right), None if bias is None else bias.view_as(bias)
+
+    @staticmethod
+    def backward(ctx: Any, d_right: Tensor | None, d_bias: Tensor | None) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        if not ctx.steps:
+            return d_right, d_bias, None
+        lefts, gradients = (side_by_side(parts[::-1]) for parts in zip(*ctx.steps, strict=True))
+        ctx.steps.clear()
+        d_bias = gradients.sum(1, keepdim=True) if ctx.needs_input_grad[1] else None
+        return torch.bmm(lefts.transpose(1, 2), gradients), d_bias, None
+
+
+class _HoistedProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, bias: Tensor | None, steps: Steps) -> Tensor:  # noqa: ANN401
+        ctx.save_for_backward(left, right)
+        ctx.steps = steps
+        return _affine(left, right, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # noqa: ANN401
+        left, right = ctx.saved_tensors
+        ctx.steps.append((left, gradient))
+        return torch.bmm(gradient, right.transpose(1, 2)), None, None, None
+
+
+def side_by_side(parts: tuple[Tensor, ...]) -> Tensor:
+    """Returns parts (N, rows, size) as one (N, parts · rows, size): a view where they lie in a row, else a copy."""
+    first, *others = parts
+    rows, step = first.shape[1], first.shape[1] * first.stride(1)
+    home, start = first.untyped_storage().data_ptr(), first.storage_offset()
+    in_a_row = all(
+        part.untyped_storage().data_ptr() == home
+        and part.shape == first.shape
+        and part.stride() == first.stride()
+        and part.storage_offset() == start + number * step
+        for number, part in enumerate(others, start=1)
+    )
+    if not in_a_row:
+        return torch.cat(parts, dim=1)
+    return first.as_strided((first.shape[0], len(parts) * rows, first.shape[2]), first.stride())

@@ -1,0 +1,58 @@
+"""What the kernels of LSTMs share: the four gates, H apart in memory (input, forget, new, output)."""
+
+import triton
+import triton.language as tl
+
+from recombine.models.kernels.tiles import read
+
+
+@triton.jit
+def sigmoid(x):
+    """Returns the logistic function."""
+    return 1 / (1 + tl.exp(-x))
+
+
+@triton.jit
+def tanh(x):
+    """Returns the hyperbolic tangent."""
+    return 2 / (1 + tl.exp(-2 * x)) - 1
+
+
+@triton.jit
+def read_gates(places, size, there):
+    """Reads four gates."""
+    i, f = read(places, there), read(places + size, there)
+    return i, f, read(places + 2 * size, there), read(places + 3 * size, there)
+
+
+@triton.jit
+def write_gates(places, i, f, g, o, size, there):
+    """Writes four gates."""
+    tl.store(places, i, mask=there)
+    tl.store(places + size, f, mask=there)
+    tl.store(places + 2 * size, g, mask=there)
+    tl.store(places + 3 * size, o, mask=there)
+
+
+@triton.jit
+def sum_gates(from_input, from_state, bias, size, there):
+    """Returns the gates before activation."""
+    i, f, g, o = read_gates(from_input, size, there)
+    state_i, state_f, state_g, state_o = read_gates(from_state, size, there)
+    bias_i, bias_f, bias_g, bias_o = read_gates(bias, size, there)
+    return i + state_i + bias_i, f + state_f + bias_f, g + state_g + bias_g, o + state_o + bias_o
+
+
+@triton.jit
+def activate(i, f, g, o):
+    """Returns the gates after activation."""
+    return sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
+
+
+@triton.jit
+def gates_gradient(i, f, g, o, c_before, c_after, d_h, d_c):
+    """Returns the gradients of the gates before activation, and of the cell state before, given those of h and c."""
+    squashed = tanh(c_after)
+    d_c += d_h * o * (1 - squashed * squashed)
+    d_i, d_f = d_c * g * i * (1 - i), d_c * c_before * f * (1 - f)
+    return d_i, d_f, d_c * i * (1 - g * g), d_h * squashed * o * (1 - o), d_c * f

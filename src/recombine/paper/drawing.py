@@ -1,0 +1,88 @@
+"""How the new examples of a row are drawn, by whichever method."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.oversample import Oversampler
+from recombine.augmentation.protocol import Augmenter, Samples, Validator
+from recombine.augmentation.recombination import Prior, Recombination
+from recombine.augmentation.resample import Resampler
+from recombine.example import Example
+from recombine.experiment import Task
+from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs
+from recombine.paper.settings import Settings
+from recombine.paper.strict import described
+from recombine.paper.tasks import of_each
+
+NEAR = 2
+"""By so many tags at most prototypes differ in the authors' code."""
+
+
+def drawn(
+    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], augmenter: Recombination | None
+) -> list[Samples]:
+    """Returns the new examples of each seed.
+
+    Args:
+        settings: How; the method is one that makes samples by itself.
+        tasks: The data of each seed.
+        seeds: The seeds.
+        augmenter: The recombination networks, if it is they that make them.
+    """
+    if settings.method == "oversample":
+        return _by_rule(Oversampler, settings, tasks, seeds)
+    if augmenter is None:
+        return _by_rule(GECA, settings, tasks, seeds)
+    augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
+    augmenter.omega = _prior(settings, tasks[0])
+    return augmenter.sample_each(settings.n, 0, of_each(tasks, lambda task: _accept(settings, task)))
+
+
+def together(parts: Sequence[Samples]) -> Samples:
+    """Returns the samples of several methods one after the other, with an account of all."""
+    rejected: Counter[str] = sum((Counter(part.rejected) for part in parts), Counter())
+    shortfall = " ".join(part.shortfall for part in parts if part.shortfall)
+    examples = tuple(example for part in parts for example in part)
+    return Samples(examples, sum(part.requested for part in parts), dict(rejected), shortfall)
+
+
+def _by_rule(
+    kind: type[GECA] | type[Oversampler], settings: Settings, tasks: Sequence[Task], seeds: Sequence[int]
+) -> list[Samples]:
+    def fitted(task: Task) -> Augmenter:
+        if kind is Oversampler:
+            return Oversampler(_resampler(settings, task)).fit(task.train)
+        return GECA(**described(settings.geca)).fit(task.train)
+
+    augmenters = of_each(tasks, fitted)
+    accept = of_each(tasks, lambda task: None if kind is Oversampler else _accept(settings, task))
+    each = zip(augmenters, seeds, accept, strict=True)
+    return [augmenter.sample(settings.n, seed, validator) for augmenter, seed, validator in each]
+
+
+def _resampler(settings: Settings, task: Task) -> Resampler:
+    return replace(settings.resampler, relevant=task.relevant)
+
+
+def _accept(settings: Settings, task: Task) -> Validator | None:
+    """Returns what decides which samples are kept: those that the task knows, and of these, if asked for, the rare."""
+    rare = _resampler(settings, task).fit(task.train) if settings.resampling else None
+    reject = task.reject
+    if reject is None:
+        return rare
+    return lambda sample: reject(sample) or (rare(sample) if rare else None)
+
+
+def _prior(settings: Settings, task: Task) -> Prior | None:
+    if settings.omega == "near":
+        return lambda _, examples: TagPairs(examples, farthest=NEAR)
+    if settings.omega == "rare":
+
+        def around_rare(_: Neighborhoods, examples: Sequence[Example]) -> Omega:
+            found = _resampler(settings, task).fit(examples).rare_
+            return RareFocused(examples, rare=[token for rarity in found for token in rarity.ngram])
+
+        return around_rare
+    return None

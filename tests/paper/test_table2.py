@@ -1,0 +1,199 @@
+"""Scores, tables and p-values of Table 2, from records alone and computed by hand."""
+
+import math
+from typing import Any
+
+import pytest
+from scipy.stats import ttest_rel
+
+from recombine.augmentation.protocol import Samples
+from recombine.errors import RecombineError
+from recombine.evaluation.metrics import exact_match, item_f1, micro_f1
+from recombine.example import Tokens
+from recombine.inflection import Inflection, is_tag, reordered
+from recombine.paper.records import scored_part
+from recombine.paper.rows import TABLE_2, read_rows
+from recombine.paper.table2 import (
+    METRICS,
+    PARTS,
+    best_rows,
+    cells,
+    class_reports,
+    in_order,
+    lines,
+    p_values,
+    published,
+)
+from recombine.paper.word_form_scores import Scores, word_form_part
+from recombine.paper.word_forms import WordFormTask
+
+ROWS = read_rows(None, TABLE_2)
+
+
+def words(tags: str, *lemmas: str) -> list[Inflection]:
+    return [Inflection(lemma, tuple(tags.split(";")), lemma + tags[-1].lower()) for lemma in lemmas]
+
+
+PAST, FUTURE, OTHER = words("V;PST", "ab", "ba", "bb"), words("V;FUT", "aa", "ab", "abb"), words("V;PRS", "a", "b")
+TRAIN = [*words("V;FUT", "baa"), *words("V;PRS", "aab")]
+
+
+def task(*, train: list[Inflection] = TRAIN) -> WordFormTask:
+    return WordFormTask(
+        train=[word.for_generation for word in train],
+        test=[word.for_generation for word in (*PAST, *FUTURE, *OTHER)],
+        relevant=is_tag,
+        as_predicted=reordered,
+        sets=(3, 3, 2),
+        attested=(*TRAIN, *PAST, *FUTURE, *OTHER),
+    )
+
+
+GOLDS = [reordered(example).y for example in task().test]
+
+
+def wrong_tense(y: Tokens) -> Tokens:
+    return (*y[:-1], "[COND]")
+
+
+def outputs(*mistaken: int) -> list[Tokens]:
+    return [wrong_tense(y) if place in mistaken else y for place, y in enumerate(GOLDS)]
+
+
+def record(row: str, *seeds: list[Tokens], column: str = "turkish-8", **further: object) -> dict[str, Any]:
+    tasks = [task()] * max(2, len(seeds))
+    samples = [Samples((), 0)] * len(tasks)
+    part = {"row": row, "column": column, "seeds": list(range(len(tasks))), "kept": [0]}
+    return {**part, **scored_part(seeds, tasks), **word_form_part(seeds, samples, tasks), **further}
+
+
+def test_scores_are_those_of_the_metrics_on_the_same_items() -> None:
+    one, other = outputs(0, 4, 7), outputs(1, 2, 3)
+    found = Scores.of(record("baseline", one, other))
+    assert found is not None
+    for name, places in (("PST", slice(0, 3)), ("FUT", slice(3, 6)), ("OTHER", slice(6, 8))):
+        f1 = [micro_f1(GOLDS[places], each[places]) for each in (one, other)]
+        exact = [exact_match(GOLDS[places], each[places]) for each in (one, other)]
+        ours, strictly = found.summary([name], "f1"), found.summary([name], "exact-match")
+        assert ours is not None
+        assert strictly is not None
+        assert ours.mean == pytest.approx(sum(f1) / 2)
+        assert ours.deviation == pytest.approx(abs(f1[0] - f1[1]) / 2)
+        assert strictly.mean == pytest.approx(sum(exact) / 2)
+        items = [*item_f1(GOLDS[places], one[places]), *item_f1(GOLDS[places], other[places])]
+        assert found.items([name], "f1") == pytest.approx(items)
+
+
+def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
+    found = Scores.of(record("baseline", outputs(0), outputs(3)))
+    assert found is not None
+    assert found.novel.tolist() == [[True] * 3 + [False] * 5] * 2
+    past = found.summary(["PST"], "exact-match", novel_only=True)
+    assert past is not None
+    assert past.mean == pytest.approx((2 / 3 + 1) / 2)
+    assert found.summary(["OTHER"], "f1", novel_only=True) is None
+    assert len(found.items(["FUT", "PST"], "f1", novel_only=True)) == 6
+
+
+def test_seeds_without_novel_items_do_not_count() -> None:
+    tasks = [task(), task(train=[*TRAIN, *words("V;PST", "aaa")])]
+    seeds = [outputs(0, 1, 2), GOLDS]
+    part = word_form_part(seeds, [Samples((), 0)] * 2, tasks)
+    found = Scores.of({**scored_part(seeds, tasks), **part})
+    assert found is not None
+    novel = found.summary(["PST"], "exact-match", novel_only=True)
+    assert novel is not None
+    assert (novel.mean, novel.n) == (0.0, 1)
+
+
+def test_cells_have_the_papers_figures_beside_ours() -> None:
+    found = cells(in_order([record("geca + resampling", outputs(0, 3), outputs(0, 1))], ROWS))
+    assert len(found) == len(PARTS) * len(METRICS)
+    few = next(cell for cell in found if (cell.part, cell.metric) == ("FUT+PST", "exact-match"))
+    assert (few.row, few.column) == ("geca + resampling", "turkish-8 FUT+PST exact-match")
+    assert (few.language, few.hints, few.seeds) == ("turkish", 8, 2)
+    # FUT: 2/3 and 1; PST: 2/3 and 1/3.
+    assert few.mean == pytest.approx((5 / 6 + 1 / 2) / 2)
+    assert few.std == pytest.approx(math.hypot(1 / 6, 1 / 6) / 2)
+    assert (few.paper, few.paper_std) == (0.27, 0.07)
+    novel = next(cell for cell in found if (cell.part, cell.metric) == ("NOVEL OTHER", "f1"))
+    assert (novel.mean, novel.std, novel.paper) == (None, None, 0.71)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "part", "metric", "figure"),
+    [
+        ("recomb-1 + resampling", "spanish-8", 0, "f1", (0.72, 0.02)),
+        ("geca + recomb-1 + resampling", "turkish-8", 0, "f1", (0.79, 0.02)),
+        ("recomb-1 + resampling", "swahili-8", 2, "f1", (0.83, 0.02)),
+        ("recomb-1 + resampling", "spanish-8", 3, "f1", None),
+        ("recomb-2 + resampling", "turkish-16", 1, "exact-match", (0.61, 0.04)),
+        ("recomb-2 + resampling + VAE", "swahili-8", 0, "f1", (0.824, 0.015)),
+        ("recomb-2 + resampling + VAE", "swahili-4", 0, "f1", None),
+        ("baseline", "swahili-4", 0, "exact-match", (0.107, 0.034)),
+    ],
+)
+def test_published_figures(row: str, column: str, part: int, metric: Any, figure: object) -> None:  # noqa: ANN401
+    assert published(row, column, PARTS[part], metric) == figure
+
+
+def test_every_published_row_is_one_of_ours() -> None:
+    names = {row.name for row in ROWS}
+    shown = {
+        name for name in names if any(published(name, c, p, m) for c in TABLE_2.splits for p in PARTS for m in METRICS)
+    }
+    assert names - shown == {name for name in names if "as coded" in name}
+
+
+def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> None:
+    good, bad = (outputs(), outputs(5)), (outputs(0, 1, 3), outputs(2, 4, 5, 6))
+    records = in_order([record("baseline", *bad), record("recomb-1", *good), record("geca", *bad)], ROWS)
+    found = {(each.first, each.second): each for each in p_values(records, "turkish-8")}
+    assert len(found) == 3
+    order = [3, 4, 5, 0, 1, 2]  # future, then past
+    scores = [
+        [value for each in pair for value in item_f1([GOLDS[i] for i in order], [each[i] for i in order])]
+        for pair in (bad, good)
+    ]
+    compared = found["baseline", "recomb-1"]
+    assert compared.p == pytest.approx(ttest_rel(*scores).pvalue)
+    assert compared.corrected_p == pytest.approx(min(1, 3 * compared.p))
+    assert found["baseline", "geca"].p == 1
+
+
+def test_best_rows_are_marked_and_dashes_shown() -> None:
+    good, bad = outputs(), outputs(*range(8))
+    records = in_order(
+        [record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)],
+        ROWS,
+    )
+    assert best_rows(records, "turkish-8", PARTS[0], "f1") == ("recomb-1",)
+    header, shown = lines(records, hints=8, metric="exact-match", novel_only=False, mark="*")
+    assert header == ["", "turkish-8 FUT+PST", "paper", "turkish-8 OTHER", "paper"]
+    assert [line[0] for line in shown] == ["baseline", "geca", "recomb-1", "recomb-2"]
+    assert shown[2][1:3] == ["*1.00 ± 0.00*", "0.22 ± 0.04"]
+    assert shown[1][1:3] == ["-", "0.21 ± 0.05"]
+    assert lines(records, hints=4, metric="f1", novel_only=False, mark="*") == ([""], [])
+
+
+def test_samples_are_counted_by_class_over_seeds() -> None:
+    tasks = [task()] * 2
+    right, known = PAST[0].for_generation, TRAIN[0].for_generation
+    strange = Inflection("zzz", ("V", "PST"), "zzzt").for_generation
+    samples = [Samples((right, strange), 2), Samples((known,), 2)]
+    part = word_form_part([], samples, tasks)
+    assert {each["sample"]: each["class"] for each in part["listing"]} == {
+        "ab\tabt\tV;PST": "correct and novel",
+        "zzz\tzzzt\tV;PST": "cannot be judged",
+        "baa\tbaat\tV;FUT": "also in train",
+    }
+    found = {**record("recomb-1"), **part, "kept": [2, 1]}
+    (report,) = class_reports(in_order([found, record("baseline")], ROWS))
+    assert (report.row, report.samples) == ("recomb-1", 3)
+    assert report.judged == pytest.approx(2 / 3)
+    assert [count for count in report.classes.values() if count] == [1, 1, 1]
+
+
+def test_records_of_another_table_are_refused() -> None:
+    with pytest.raises(RecombineError, match="none of Table 2"):
+        in_order([{"row": "baseline", "column": "jump", "exact_match": [0.0]}], ROWS)

@@ -1,0 +1,95 @@
+"""The data of Table 2, from a made-up language and from the published files."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from word_forms import write_language
+
+from recombine.data import files
+from recombine.data.sigmorphon import few_shot
+from recombine.example import Example
+from recombine.inflection import Inflection, is_tag
+from recombine.paper.error_classes import KNOWN, MISMATCH, RIGHT, UNJUDGED, WRONG, Judge
+from recombine.paper.rows import LANGUAGES
+from recombine.paper.word_forms import WordFormTasks, no_word_form
+
+PUBLISHED = Path(__file__).parent.parent.parent.parent / "shared/data/sigmorphon2018"
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("conll2018")
+    write_language(folder, "turkish")
+    return folder
+
+
+def test_seeds_take_the_splits_in_turn(source: Path) -> None:
+    tasks = WordFormTasks(source)
+    words = files.read_inflections(source / "turkish-train-high")
+    for column, seed, hints, split in (("turkish-8", 0, 8, 0), ("turkish-8", 8, 8, 3), ("turkish-16", 1, 16, 1)):
+        expected, found = few_shot(words, hints=hints, split=split), tasks(column, seed)
+        assert found.train == [word.for_generation for word in expected.train]
+        tests = (expected.past, expected.future, expected.other)
+        assert found.test == [word.for_generation for test in tests for word in test]
+        assert found.sets == (100, 100, 100)
+    assert tasks("turkish-8", 3) is tasks("turkish-8", 8)
+    assert tasks("turkish-8", 3) is not tasks("turkish-8", 4)
+
+
+def test_predictors_see_the_form_and_give_the_analysis(source: Path) -> None:
+    task = WordFormTasks(source)("turkish-4", 0)
+    seen = task.as_predicted(task.train[0])
+    assert (seen.x, seen.y) == (task.train[0].y, task.train[0].x)
+    assert task.relevant is is_tag
+
+
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"THE PUBLISHED DATA ARE NOT IN {PUBLISHED}")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_of_the_published_data_every_split_has_its_hints_and_no_test_item_among_them(language: str) -> None:
+    tasks = WordFormTasks(PUBLISHED)
+    for hints in (4, 8, 16):
+        for seed in range(5):
+            task = tasks(f"{language}-{hints}", seed)
+            tags = Counter(token for example in task.train for token in set(example.x) if is_tag(token))
+            assert (len(task.train), tags["[PST]"], tags["[FUT]"]) == (1000, hints, hints)
+            assert not set(task.train) & set(task.test)
+            assert all("[PST]" in example.x for example in task.test[:100])
+            assert all("[FUT]" in example.x for example in task.test[100:200])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ("ab [V] [PST]", "abd", None),
+        ("ab [V] [V]", "abd", "with a tag twice"),
+        ("ab", "abd", "no word form"),
+        ("[V] a", "b", "no word form"),
+        ("a [V] b [V]", "ab", "no word form"),
+        ("a [V]", "a[V]", "no word form"),
+    ],
+)
+def test_what_is_no_word_form(x: str, y: str, reason: str | None) -> None:
+    def tokens(text: str) -> tuple[str, ...]:
+        parts = text.replace("[", " [").replace("]", "] ").split()
+        return tuple(token for part in parts for token in ([part] if is_tag(part) else part))
+
+    assert no_word_form(Example(tokens(x), tokens(y))) == reason
+
+
+def test_samples_are_classed_by_what_the_file_has() -> None:
+    attested = [
+        Inflection("gel", ("V", "PST"), "geldi"),
+        Inflection("gel", ("V", "PRS"), "gelir"),
+        Inflection("gel", ("V", "FUT"), "gelecek"),
+    ]
+    judge = Judge([attested[1].for_generation], attested)
+
+    def judged(lemma: str, tags: str, form: str) -> str:
+        return judge(Inflection(lemma, tuple(tags.split(";")), form).for_generation)
+
+    assert judged("gel", "V;PRS", "gelir") == KNOWN
+    assert judged("gel", "V;PST", "geldi") == judged("gel", "PST;V", "geldi") == RIGHT
+    assert judged("gel", "V;FUT", "geldi") == judged("gel", "V;COND", "geldi") == MISMATCH
+    assert judged("gel", "V;FUT", "geldir") == WRONG
+    assert judged("gel", "V;COND", "gelse") == judged("bak", "V;PST", "baktı") == UNJUDGED

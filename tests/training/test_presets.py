@@ -1,0 +1,43 @@
+"""The paper's settings, as its appendices have them."""
+
+from recombine.training.presets import (
+    SMALL_WORD_FORM_GENERATOR,
+    SMALL_WORD_FORM_PREDICTOR,
+    WORD_FORM_GENERATOR,
+    WORD_FORM_PREDICTOR,
+)
+
+
+def test_networks_for_word_forms_are_those_of_the_appendices() -> None:
+    network = WORD_FORM_GENERATOR.network
+    assert (network.hidden, network.embedding, network.feed, network.encoder_states) == (1024, 1024, 1024, 1024)
+    assert (network.attention, network.reach, network.own_attention, network.copying) == (0, 0, True, "gated")
+    assert network.project_encoder
+    assert network.start_from_encoder
+    assert not network.shared_embedding
+    assert not network.tied_output
+    assert network.dropout == network.state_dropout == network.feed_dropout == network.write_dropout == 0
+    predictor = WORD_FORM_PREDICTOR.network
+    assert (predictor.prototypes, predictor.own_attention, predictor.copying) == (1, False, "gated")
+    assert (predictor.hidden, predictor.embedding) == (1024, 1024)
+
+
+def test_training_on_word_forms_is_that_of_the_appendices() -> None:
+    for recipe in (WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR):
+        assert (recipe.lr, recipe.clip, recipe.loss_per, recipe.held_out, recipe.batch) == (1e-4, None, "token", 0, 64)
+        assert (recipe.patience, recipe.keep_best, recipe.enough) == (0, False, 0)
+    one_prototype = WORD_FORM_GENERATOR.settings(4000)
+    assert (one_prototype.epochs, one_prototype.steps_per_epoch, one_prototype.decay_at) == (25, 62, 0)
+    baseline = WORD_FORM_PREDICTOR.settings(1000)
+    assert (baseline.epochs, baseline.steps_per_epoch) == (100, 15)
+    assert (baseline.decay_at, baseline.decay) == (50, 0.1)
+
+
+def test_small_networks_differ_in_size_and_pace_alone() -> None:
+    for small, paper in (
+        (SMALL_WORD_FORM_GENERATOR, WORD_FORM_GENERATOR),
+        (SMALL_WORD_FORM_PREDICTOR, WORD_FORM_PREDICTOR),
+    ):
+        assert small.network.hidden < paper.network.hidden
+        assert (small.network.copying, small.network.prototypes) == (paper.network.copying, paper.network.prototypes)
+        assert small.settings(1000).epochs * small.settings(1000).steps_per_epoch <= 1500

@@ -1,0 +1,174 @@
+"""Training as on a GPU: kernels, bfloat16 networks with float32 masters; what it ends in is float32."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from kernels_here import DEVICE, KERNELS, use
+from networks import VARIANTS, network
+from torch import Tensor, nn
+from toy import VOCABULARY, schedule
+
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training import resume
+from recombine.training.corpus import Corpus
+from recombine.training.evaluation import likelihood
+from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.loop import History, Trainer, TrainingSettings
+from recombine.training.optimizer import KernelAdam, Precision, population_adam
+from recombine.training.schedule import Group
+
+SEEDS = (1, 2)
+precisions = pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+
+
+@pytest.fixture(autouse=True)
+def _by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(KERNELS, monkeypatch)
+
+
+def assert_rounded(values: Tensor, rounded: Tensor) -> None:
+    """Triton's interpreter rounds towards zero, and a GPU to the nearest."""
+    assert torch.allclose(rounded.float(), values, rtol=2**-7 if rounded.dtype == torch.bfloat16 else 0, atol=0)
+
+
+def corpus() -> Corpus:
+    """The toy corpus, where kernels compute."""
+    here = schedule(SEEDS, prototypes=1).corpus
+    return replace(here, **{name: getattr(here, name).to(DEVICE) for name in ("sources", "targets", "rows")})
+
+
+class Weights(nn.Module):
+    """Two parameters of a population of two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.Parameter(torch.randn(2, 3, 5))
+        self.other = nn.Parameter(torch.randn(4, 7))
+
+
+def updated(model: nn.Module, optimizer: KernelAdam, *, steps: range) -> list[Tensor]:
+    """The masters, after updates with gradients that depend on the step alone."""
+    for step in steps:
+        generator = torch.Generator().manual_seed(step)
+        optimizer.zero_grad()
+        for parameter in model.parameters():
+            drawn = 3 * torch.randn(parameter.shape, generator=generator)
+            parameter.grad = drawn.to(parameter.device, parameter.dtype)
+        optimizer.step()
+    return [master.clone() for master in optimizer.masters]
+
+
+def adam(model: nn.Module, precision: Precision, lr: float = 0.01) -> KernelAdam:
+    optimizer = population_adam(model.to(DEVICE), 2, lr=lr, clip=1.0, precision=precision)
+    assert isinstance(optimizer, KernelAdam)
+    return optimizer
+
+
+@precisions
+def test_a_restored_optimizer_goes_on_as_the_saved_one(precision: Precision) -> None:
+    model, other = Weights(), Weights()
+    optimizer = adam(model, precision)
+    updated(model, optimizer, steps=range(3))
+    optimizer.lr *= torch.tensor([0.5, 1.0], device=DEVICE)
+    saved = {name: value.clone() for name, value in optimizer.state().items()}
+    expected = updated(model, optimizer, steps=range(3, 5))
+    resumed = adam(other, precision, lr=0.7)
+    resumed.restore(saved)
+    for one, two in zip(expected, updated(other, resumed, steps=range(3, 5)), strict=True):
+        assert torch.equal(one, two)
+    for one, two in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+@precisions
+def test_masters_are_float32_and_the_network_computes_with_them_rounded(precision: Precision) -> None:
+    model = Weights()
+    optimizer = adam(model, precision)
+    before = [master.clone() for master in optimizer.masters]
+    after = updated(model, optimizer, steps=range(1))
+    for old, new, parameter in zip(before, after, model.parameters(), strict=True):
+        assert new.dtype == torch.float32
+        assert parameter.dtype == getattr(torch, precision)
+        assert_rounded(new, parameter)
+        assert (old != new).all()
+
+
+def test_what_has_no_gradient_stays() -> None:
+    model = Weights()
+    optimizer = adam(model, "bfloat16")
+    before = [master.clone() for master in optimizer.masters]
+    model.one.grad = torch.ones_like(model.one)
+    optimizer.step()
+    assert not torch.equal(optimizer.masters[0], before[0])
+    assert torch.equal(optimizer.masters[1], before[1])
+
+
+class Scripted:
+    """An evaluation that says what it was told to, and remembers the parameters that it saw."""
+
+    def __init__(self, *values: tuple[float, float]) -> None:
+        self.values, self.seen = list(values), []
+
+    def __call__(self, model: Recombiner) -> Tensor:
+        self.seen.append([parameter.detach().clone() for parameter in model.parameters()])
+        return torch.tensor(self.values[len(self.seen) - 1], device=DEVICE)
+
+
+@precisions
+def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(precision: Precision) -> None:
+    """After two epochs one rate has fallen to a half, after three both have."""
+    evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 2.0))
+    settings = TrainingSettings(
+        epochs=6, steps_per_epoch=1, lr=0.01, precision=precision, patience=1, enough=0.5, keep_best=True
+    )
+    model, batches = network(VARIANTS["scan-1"], SEEDS).float(), schedule(SEEDS, batch=2)
+    batches = replace(batches, corpus=corpus())
+    history = Trainer(model.to(DEVICE), batches, settings, Noise(SEEDS, DEVICE), evaluate=evaluate).run()
+    assert history.lr == [pytest.approx(rates) for rates in ([0.01, 0.01], [0.01, 0.01], [0.005, 0.01])]
+    assert not history.stopped_early
+    for number, parameter in enumerate(model.parameters()):
+        assert parameter.dtype == torch.float32
+        best = [evaluate.seen[epoch][number].chunk(2)[replica] for replica, epoch in enumerate((0, 1))]
+        assert_rounded(parameter, torch.cat(best))
+    rounded = [torch.equal(parameter.bfloat16().float(), parameter) for parameter in model.parameters()]
+    assert not any(rounded)
+
+
+class Stopped(Exception):
+    pass
+
+
+def fitted(precision: Precision, checkpoint: Path | None, *, stop_after: int = 0) -> Fitted:
+    tiny = replace(VARIANTS["scan-1"], dropout=0.2, state_dropout=0.1)
+    recipe = Recipe(network=tiny, batch=2, max_steps=2, lr=0.01, held_out=0.1, keep_best=True, precision=precision)
+
+    def report(_: int, __: int, history: History) -> None:
+        if len(history.loss) == stop_after:
+            raise Stopped
+
+    groups = [[Group(np.arange(20))]] * 2
+    chosen = {"vocabulary": len(VOCABULARY), "judge": likelihood, "report": report, "checkpoint": checkpoint}
+    return fit(recipe, corpus(), groups, SEEDS, **chosen)
+
+
+@precisions
+def test_a_stopped_run_goes_on_to_the_same_bits(
+    precision: Precision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resume, "EVERY", 0.0)
+    whole = fitted(precision, None)
+    with pytest.raises(Stopped):
+        fitted(precision, tmp_path / "state", stop_after=1)
+    resumed = fitted(precision, tmp_path / "state")
+    assert replace(resumed.history, seconds=0) == replace(whole.history, seconds=0)
+    assert len(whole.history.loss) == 2
+    for one, two in zip(resumed.model.parameters(), whole.model.parameters(), strict=True):
+        assert one.dtype == torch.float32
+        assert torch.equal(one, two)
+    again = fitted(precision, tmp_path / "state", stop_after=3)
+    for one, two in zip(again.model.parameters(), whole.model.parameters(), strict=True):
+        assert torch.equal(one, two)
