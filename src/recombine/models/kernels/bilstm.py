@@ -47,7 +47,7 @@ def encode(gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> Enco
 
 @triton.jit
 def _position(rd, n, lengths, t, steps, count):
-    """Returns whether a sequence has a step t; which vector of (D, S, N) is then read, and which of (R, N, S, 2) written.
+    """Returns whether a sequence has a step t, and where it then reads (D, S, N) and writes states (R, N, S, 2).
 
     The backward direction starts at the true end, so that padding comes last in both.
     """
