@@ -98,3 +98,21 @@ def test_of_word_forms_only_tags_are_rare(run: Run, words: Path, tmp_path: Path)
     options = ("-n", 3, "-o", tmp_path / "new.tsv", "--epsilon", "0.05")
     assert augment(run, words, *options, method="oversample").code == 0
     assert {inflection.form for inflection in files.read_inflections(tmp_path / "new.tsv")} == {"geldi"}
+
+
+def test_word_forms_of_any_script_come_out_as_they_went_in(run: Run, tmp_path: Path) -> None:
+    lines = [
+        "ışımak\tışıdı mı?\tV;PST;INTR",
+        "İzmir\tİzmir'in\tN;GEN",
+        "a\u0301rbol\ta\u0301rboles\tN;PL",
+        "árbol\tárboles\tN;PL",
+        "כתב\tכָּתַב\tV;PST;3;SG",
+        "كتب\tسَيَكْتُبُ\tV;FUT;3;SG",
+        "aller  voir\tva\u00a0voir\tV;PRS;3;SG",
+        "𐌲𐌰𐍂𐌳𐍃\t𐌲𐌰𐍂𐌳𐌰\tN;DAT",
+    ]
+    (tmp_path / "words").write_bytes("\n".join(lines).encode())
+    options = ("--format", "sigmorphon", "--method", "oversample", "--epsilon", "0.5", "-n", 24)
+    done = run("augment", tmp_path / "words", *options, "-o", tmp_path / "out.tsv")
+    assert done.code == 0, done.err
+    assert {*(tmp_path / "out.tsv").read_bytes().splitlines()} == {line.encode() for line in lines}

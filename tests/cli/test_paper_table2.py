@@ -88,6 +88,7 @@ def test_rows_are_run_recorded_and_shown(run: Run, source: Path, tmp_path: Path)
     assert (oversampled["samples"], oversampled["judged"], oversampled["classes"]["also in train"]) == (32, 1.0, 32)
     listing = run("paper", "table2", "--show", "--errors", "-o", output).out
     assert "(also in train)" in listing
+    assert run("paper", "samples", "-o", output).code == 0
 
 
 @pytest.mark.usefixtures("quick")

@@ -182,10 +182,10 @@ def test_samples_are_counted_by_class_over_seeds() -> None:
     strange = Inflection("zzz", ("V", "PST"), "zzzt").for_generation
     samples = [Samples((right, strange), 2), Samples((known,), 2)]
     part = word_form_part([], samples, tasks)
-    assert {each["sample"]: each["class"] for each in part["listing"]} == {
-        "ab\tabt\tV;PST": "correct and novel",
-        "zzz\tzzzt\tV;PST": "cannot be judged",
-        "baa\tbaat\tV;FUT": "also in train",
+    assert {(each["x"], each["y"]): (each["right"], each["class"]) for each in part["listing"]} == {
+        ("ab V;PST", "abt"): (True, "correct and novel"),
+        ("zzz V;PST", "zzzt"): (None, "cannot be judged"),
+        ("baa V;FUT", "baat"): (True, "also in train"),
     }
     found = {**record("recomb-1"), **part, "kept": [2, 1]}
     (report,) = class_reports(in_order([found, record("baseline")], ROWS))

@@ -206,7 +206,7 @@ def _print_errors(records: "Records", *, json: bool, markdown: bool) -> None:
     for each in reports:
         print_line(f"\n{'### ' if markdown else ''}{each.row}, {each.column}\n")
         for sample in each.listing:
-            print_line(f"{'- ' if markdown else ''}{sample['sample']} ({sample['class']})")
+            print_line(f"{'- ' if markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
 
 
 def _print_rows(rows: list[list[str]], header: list[str], *, markdown: bool) -> None:

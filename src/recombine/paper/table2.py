@@ -91,7 +91,7 @@ class ClassReport:
     samples: int
     judged: float
     classes: dict[str, int]
-    listing: list[dict[str, str]]
+    listing: list[dict[str, Any]]
 
 
 def in_order(records: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> Records:

@@ -9,11 +9,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from recombine.augmentation.protocol import Samples
-from recombine.data import sigmorphon_format
 from recombine.evaluation.metrics import Counts, analysis_elements, novel
 from recombine.evaluation.seeds import Summary, combined, summarize
-from recombine.example import Tokens
-from recombine.paper.error_classes import CLASSES, Judge
+from recombine.example import Example, Tokens
+from recombine.inflection import Inflection
+from recombine.paper.error_classes import CLASSES, KNOWN, RIGHT, UNJUDGED, Judge
 from recombine.paper.records import LISTED, packed, unpacked
 from recombine.paper.tasks import of_each
 from recombine.paper.word_forms import SETS, WordFormTask
@@ -34,17 +34,29 @@ def word_form_part(
         tasks: The data of each seed.
     """
     judges = of_each(tasks, lambda task: Judge(task.train, task.attested))
-    judged = [[(sample, judge(sample)) for sample in new.examples] for judge, new in zip(judges, samples, strict=True)]
-    everything = [pair for each in judged for pair in each]
-    order = np.random.default_rng(0).permutation(len(everything))[:LISTED]
-    listed = [everything[place] for place in order]
+    judged = [[(sample, judge(sample)) for sample in new] for judge, new in zip(judges, samples, strict=True)]
     return {
         "sets": dict(zip(SETS, tasks[0].sets, strict=True)),
         "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
         "counts": [_packed_counts(each, task) for each, task in zip(outputs, tasks, strict=False)],
         "classes": [_in_order(Counter(name for _, name in each)) for each in judged],
-        "listing": [{"sample": sigmorphon_format.render(sample), "class": name} for sample, name in listed],
+        "listing": _listing([pair for each in judged for pair in each]),
     }
+
+
+def _listing(judged: Sequence[tuple[Example, str]]) -> list[dict[str, Any]]:
+    """Returns some samples of all seeds, drawn at random, with their classes."""
+    order = np.random.default_rng(0).permutation(len(judged))[:LISTED]
+    return [
+        {
+            "x": f"{word.lemma} {';'.join(word.tags)}",
+            "y": word.form,
+            "right": None if name == UNJUDGED else name in (RIGHT, KNOWN),
+            "class": name,
+        }
+        for sample, name in (judged[place] for place in order)
+        for word in [Inflection.from_fields(sample.x, sample.y)]
+    ]
 
 
 def _in_order(counts: Counter[str]) -> dict[str, int]:
