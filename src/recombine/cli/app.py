@@ -13,6 +13,7 @@ from recombine.cli.augment import augment_cli
 from recombine.cli.data import scan_cli, sigmorphon_cli
 from recombine.cli.env import env_cli
 from recombine.cli.evaluate import evaluate_cli
+from recombine.cli.export import export_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
 from recombine.cli.paper_reports import items_cli, samples_cli
@@ -54,6 +55,7 @@ _add(app, "quickstart", quickstart_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)
+_add(app, "export", export_cli)
 _add(app, "picture", picture_cli)
 _add(app, "train", train_cli)
 _add(app, "predict", predict_cli)

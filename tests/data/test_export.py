@@ -1,0 +1,218 @@
+"""Exported files, read back by readers of other kinds than those that this project has."""
+
+import csv
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.data.export import TOOLKITS, export
+from recombine.data.export_mix import Mix
+from recombine.errors import RecombineError
+from recombine.example import Example, Provenance
+from recombine.inflection import Inflection
+
+ORIGINALS = [Example(("walk", "twice"), ("WALK", "WALK")), Example(("jump",), ("JUMP",)), Example(('"', "a"), ('""',))]
+NEW = [Example(("jump", "twice"), ("JUMP", "JUMP"), Provenance("geca"))]
+SPELLED = [Example(tuple("ab c"), tuple("xy")), Example(tuple('"q'), tuple("z "))]
+FORMS = [Inflection("gel", ("V", "PST"), "geldi"), Inflection("ad ver", ("V", "FUT"), "ad verecek")]
+WORD_FORMS = [form.for_generation for form in FORMS]
+
+
+def repeated(originals: list[Example], new: list[Example], mix: Mix) -> list[Example]:
+    return originals * mix.originals + new * mix.new
+
+
+@pytest.mark.parametrize("p_aug", [None, 0.05, 0.1, 0.9])
+def test_tsv(tmp_path: Path, p_aug: float | None) -> None:
+    export(ORIGINALS, NEW, tmp_path, to="tsv", p_aug=p_aug)
+    rows = [line.split("\t") for line in (tmp_path / "train.tsv").read_text().splitlines()]
+    found = [Example(tuple(x.split(" ")), tuple(y.split(" "))) for x, y in rows]
+    assert found == repeated(ORIGINALS, NEW, Mix.of(3, 1, p_aug))
+
+
+def test_tsv_of_characters_and_of_word_forms(tmp_path: Path) -> None:
+    export(SPELLED, SPELLED[:1], tmp_path / "spelled", to="tsv", tokens="characters")
+    assert (tmp_path / "spelled/train.tsv").read_text() == 'ab c\txy\n"q\tz \nab c\txy\n'
+    export(WORD_FORMS, WORD_FORMS[:1], tmp_path / "forms", to="tsv")
+    first = "gel\tgeldi\tV;PST\n"
+    assert (tmp_path / "forms/train.tsv").read_text() == f"{first}ad ver\tad verecek\tV;FUT\n{first}"
+    assert "--format sigmorphon" in (tmp_path / "forms/README.md").read_text()
+
+
+def test_jsonl_weighs_new_examples_so_that_they_have_their_share(tmp_path: Path) -> None:
+    export(ORIGINALS, NEW, tmp_path, to="jsonl", p_aug=0.2)
+    rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
+    assert [Example(tuple(row["x"]), tuple(row["y"])) for row in rows] == ORIGINALS + NEW
+    assert [row["method"] for row in rows] == [None, None, None, "geca"]
+    weights = [row["weight"] for row in rows]
+    assert weights[-1] / sum(weights) == pytest.approx(0.2)
+
+
+def settings(path: Path) -> dict[str, str]:
+    """The settings of a YAML file as flat as ours, without nesting."""
+    pairs = (line.strip().split(": ", 1) for line in path.read_text().splitlines() if ": " in line and line[0] != "#")
+    return {name: value.strip('"') for name, value in pairs}
+
+
+def as_yoyodyne_reads(folder: Path) -> list[tuple[list[str], list[str], list[str]]]:
+    """What yoyodyne's documentation says that it reads: columns of CSV between tabs, split at separators."""
+    told = settings(folder / "data.yaml")
+    columns = [int(told[f"{name}_col"]) for name in ("source", "target", "features")]
+    separators = [told[f"{name}_sep"] for name in ("source", "target", "features")]
+    with (folder / told["train"]).open(newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    return [
+        tuple(
+            [] if not column else list(row[column - 1]) if not separator else row[column - 1].split(separator)
+            for column, separator in zip(columns, separators, strict=True)
+        )
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("originals", "tokens"), [(ORIGINALS, "words"), (SPELLED, "characters")], ids=["words", "characters"]
+)
+def test_yoyodyne(tmp_path: Path, originals: list[Example], tokens: str) -> None:
+    export(originals, originals[:1], tmp_path, to="yoyodyne", tokens=tokens)
+    found = as_yoyodyne_reads(tmp_path)
+    assert found == [(list(each.x), list(each.y), []) for each in [*originals, originals[0]]]
+
+
+def test_yoyodyne_gets_the_tags_of_word_forms_as_features(tmp_path: Path) -> None:
+    export(WORD_FORMS, WORD_FORMS, tmp_path, to="yoyodyne", p_aug=0.25)
+    expected = [(list(form.lemma), list(form.form), list(form.tags)) for form in FORMS]
+    assert as_yoyodyne_reads(tmp_path) == expected * 4  # three times the originals, once the new ones
+
+
+@pytest.mark.parametrize(
+    ("originals", "tokens"), [(ORIGINALS, "words"), (SPELLED, "characters"), (WORD_FORMS, "words")]
+)
+def test_yoyodyne_itself_reads_it(tmp_path: Path, originals: list[Example], tokens: str) -> None:
+    parsers = pytest.importorskip(
+        "yoyodyne.data.tsv", reason="yoyodyne is NOT INSTALLED: what it reads was not checked with yoyodyne itself"
+    )
+    export(originals, originals[:1], tmp_path, to="yoyodyne", tokens=tokens)
+    told = settings(tmp_path / "data.yaml")
+    parser = parsers.TsvParser(
+        source_col=int(told["source_col"]),
+        target_col=int(told["target_col"]),
+        features_col=int(told["features_col"]),
+        source_sep=told["source_sep"],
+        target_sep=told["target_sep"],
+        features_sep=told["features_sep"],
+    )
+    found = list(parser.samples(str(tmp_path / "train.tsv")))
+    # Features come as [TAG], as tags do here.
+    joined = [(tuple(source) + tuple(rest[0] if rest[1:] else ()), tuple(rest[-1])) for source, *rest in found]
+    assert joined == [(each.x, each.y) for each in [*originals, originals[0]]]
+
+
+def test_fairseq(tmp_path: Path) -> None:
+    export(SPELLED, SPELLED[:1], tmp_path, to="fairseq", p_aug=0.25)
+    sides = [(tmp_path / name).read_text().splitlines() for name in ("train.src", "train.tgt")]
+    read = [[tuple(" " if token == "▁" else token for token in line.split()) for line in side] for side in sides]
+    expected = repeated(SPELLED, SPELLED[:1], Mix.of(2, 1, 0.25))
+    assert [Example(x, y) for x, y in zip(*read, strict=True)] == expected
+
+
+def test_opennmt_keeps_the_two_apart_and_weighs_them(tmp_path: Path) -> None:
+    export(ORIGINALS, NEW, tmp_path, to="opennmt", p_aug=0.05)
+    lines = {path.name: path.read_text().splitlines() for path in tmp_path.glob("*.txt")}
+    for name, examples in (("original", ORIGINALS), ("new", NEW)):
+        sides = [[tuple(line.split()) for line in lines[f"{side}-{name}.txt"]] for side in ("src", "tgt")]
+        assert [Example(x, y) for x, y in zip(*sides, strict=True)] == examples
+    config = (tmp_path / "config.yaml").read_text()
+    weights = [int(line.split(":")[1]) for line in config.splitlines() if line.strip().startswith("weight")]
+    assert weights == [19, 1]
+    for line in config.splitlines():
+        if "path_" in line:
+            assert (tmp_path / line.split(": ")[1]).exists()
+
+
+def test_opennmt_without_a_rate_sees_all_alike(tmp_path: Path) -> None:
+    export(ORIGINALS, NEW, tmp_path, to="opennmt")
+    assert [line for line in (tmp_path / "config.yaml").read_text().splitlines() if "weight" in line] == [
+        "    weight: 3",
+        "    weight: 1",
+    ]
+
+
+def test_hugging_face(tmp_path: Path) -> None:
+    export(WORD_FORMS, NEW, tmp_path / "mixed", to="hf", p_aug=0.1)
+    rows = [json.loads(line) for line in (tmp_path / "mixed/original.jsonl").read_text().splitlines()]
+    assert [Example(tuple(row["input_tokens"]), tuple(row["output_tokens"])) for row in rows] == WORD_FORMS
+    assert "probabilities=[0.9, 0.1]" in (tmp_path / "mixed/README.md").read_text()
+    export(WORD_FORMS, WORD_FORMS[:1], tmp_path / "forms", to="hf")
+    row = json.loads((tmp_path / "forms/new.jsonl").read_text())
+    assert (row["input"], row["output"]) == ("gel [V] [PST]", "geldi")
+
+
+@pytest.mark.parametrize("to", TOOLKITS)
+def test_every_toolkit_gets_a_command_and_nothing_is_replaced_unasked(tmp_path: Path, to: str) -> None:
+    done = export(ORIGINALS, NEW, tmp_path, to=to)
+    assert all(path.exists() for path in done.files)
+    assert "Train with:" in (tmp_path / "README.md").read_text()
+    before = {path: path.read_bytes() for path in done.files}
+    with pytest.raises(RecombineError, match="exists already"):
+        export(ORIGINALS, ORIGINALS, tmp_path, to=to)
+    assert {path: path.read_bytes() for path in done.files} == before
+    export(ORIGINALS, ORIGINALS, tmp_path, to=to, force=True)
+    assert {path: path.read_bytes() for path in done.files} != before
+
+
+@pytest.mark.parametrize(
+    ("to", "token"),
+    [
+        ("tsv", "two words"),
+        ("yoyodyne", "two words"),
+        ("yoyodyne", "<unk>"),
+        ("yoyodyne", "[V]"),
+        ("fairseq", "a b"),
+        ("fairseq", "a\u00a0b"),
+        ("opennmt", "\u2003"),
+        ("fairseq", "</s>"),
+    ],
+)
+def test_tokens_that_a_toolkit_would_misread_are_refused(tmp_path: Path, to: str, token: str) -> None:
+    with pytest.raises(RecombineError, match="cannot be exported"):
+        export(ORIGINALS, [Example((token,), ("y",))], tmp_path, to=to)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_space_and_its_sign_are_not_mixed_up(tmp_path: Path) -> None:
+    with pytest.raises(RecombineError, match="stands for a space"):
+        export(SPELLED, [Example(("▁",), ("y",))], tmp_path, to="fairseq")
+
+
+@given(
+    originals=st.integers(1, 5000),
+    new=st.integers(1, 5000),
+    rate=st.floats(0.01, 0.5),
+)
+def test_weights_give_the_rate_and_repetitions_nearly(originals: int, new: int, rate: float) -> None:
+    mix = Mix.of(originals, new, rate)
+    assert mix.weight * new / (originals + mix.weight * new) == pytest.approx(rate)
+    share = Fraction(mix.new * new, mix.originals * originals + mix.new * new)
+    odds = float(share / (1 - share)) / (rate / (1 - rate))
+    assert 7 / 8 - 1e-9 <= odds <= 8 / 7 + 1e-9  # whole numbers of which the smaller is at most 4 are so near
+    first, second = mix.turns()
+    assert min(first, second) >= 1
+    assert second / (first + second) == pytest.approx(rate, rel=0.2)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0, -1.0, float("nan")])
+def test_a_rate_is_between_none_and_all(rate: float) -> None:
+    with pytest.raises(RecombineError, match="p_aug"):
+        Mix.of(1, 1, rate)
+
+
+def test_the_toolkits_are_those_that_the_help_names() -> None:
+    from recombine.cli.export import Toolkit
+
+    (option,) = Toolkit.__metadata__
+    assert all(name in option.help for name in TOOLKITS)
