@@ -215,8 +215,9 @@ class Page:
 
     def _middle(self, selector: str) -> tuple[float, float]:
         found = self.evaluate(
-            f"(() => {{ const element = {_element(selector)};"
+            f"(async () => {{ const element = {_element(selector)};"
             " element.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
+            " for (const _ of [1, 2]) await new Promise(requestAnimationFrame);"  # until it stands still
             " const box = element.getClientRects()[0];"
             " return box && [box.x + box.width / 2, box.y + box.height / 2]; })()"
         )

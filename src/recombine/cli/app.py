@@ -21,6 +21,7 @@ from recombine.cli.paper_table2 import table2_cli
 from recombine.cli.picture import picture_cli
 from recombine.cli.predict import predict_cli
 from recombine.cli.quickstart import quickstart_cli
+from recombine.cli.report import report_cli
 from recombine.cli.score import score_cli
 from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
@@ -57,6 +58,7 @@ _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)
 _add(app, "export", export_cli)
 _add(app, "picture", picture_cli)
+_add(app, "report", report_cli)
 _add(app, "train", train_cli)
 _add(app, "predict", predict_cli)
 _add(app, "evaluate", evaluate_cli)

@@ -1,0 +1,1 @@
+"""What a comparison found, as one page to look at."""

@@ -1,0 +1,82 @@
+// The answer: verdict, table of scores, and where the figures come from.
+
+const PARTS = { all: "all", rare: "rare", other: "other" };
+const SIGNIFICANT = 0.05;
+
+const showHeader = () => {
+  document.title = run.title;
+  at("title").textContent = run.title;
+  at("verdict").textContent = run.verdict;
+  const { train, test, rare_test: rare, held_out: heldOut, phenomena } = run.data;
+  const whence = heldOut ? "held out of the file" : "from a file of their own";
+  at("data").append(
+    `${counted(train, "training example", "training examples")}; ${counted(test, "test example", "test examples")} ` +
+      `(${whence}), ${count(rare)} of them with something rare.`,
+  );
+  if (phenomena.length) at("data").append(` Rare: ${phenomena.map(quoted).join(", ")}.`);
+};
+
+const pValue = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
+
+/** One dot a seed on a line from 0 to 1. */
+const strip = (scores) => {
+  const x = (score) => 4 + 72 * Math.min(1, Math.max(0, score));
+  return draw(
+    "svg",
+    { class: "strip", viewBox: "0 0 80 10", "aria-hidden": "true" },
+    draw("path", { class: "axis", d: "M4 5H76M4 2V8M76 2V8" }),
+    scores.map((score) => draw("circle", { cx: x(score), cy: 5, r: 3 })),
+  );
+};
+
+const verdictMark = (scores, plain, p) => {
+  if (p === null || !plain.length) return [];
+  const difference = p < SIGNIFICANT ? Math.sign(mean(scores) - mean(plain)) : 0;
+  const [mark, kind] = { 1: ["▲ ", "better"], 0: ["", "same"], "-1": ["▼ ", "worse"] }[difference];
+  return [make("span", { class: kind }, mark + pValue(p))];
+};
+
+const scoreCell = (row, part, plain, best) => {
+  const scores = row.scores[part];
+  if (!scores.length) return "–";
+  const isBest = mean(scores) === best;
+  return make(
+    "div",
+    { class: isBest ? "score best" : "score" },
+    make("span", { class: "mean" }, mean(scores).toFixed(3)),
+    make("span", { class: "spread" }, scores.length > 1 ? ` ± ${deviation(scores).toFixed(3)}` : ""),
+    strip(scores),
+    ...verdictMark(scores, plain, row.p[part]),
+  );
+};
+
+const methodCell = ({ method, new_examples: fresh }) => {
+  const average = fresh.length ? Math.round(mean(fresh)) : 0;
+  const told = average ? `${counted(average, "new example", "new examples")}` : "no new examples";
+  return [make("span", { class: "method" }, method), make("span", { class: "aside" }, told)];
+};
+
+const showComparison = () => {
+  const place = at("comparison-table");
+  if (!run.comparison.length) return nothing(place, "No method was compared.");
+  const plain = run.comparison.find(({ method }) => method === "plain");
+  const best = (part) =>
+    Math.max(...run.comparison.filter(({ scores }) => scores[part].length).map(({ scores }) => mean(scores[part])));
+  const parts = Object.keys(PARTS);
+  const rows = run.comparison.map((row) => [
+    methodCell(row),
+    ...parts.map((part) => scoreCell(row, part, plain ? plain.scores[part] : [], best(part))),
+  ]);
+  const seeds = Math.max(...run.comparison.map(({ scores }) => scores.all.length));
+  const caption =
+    `Score on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
+    `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference from plain, ▲ better, ▼ worse.`;
+  place.append(table(caption, ["method", ...parts.map((part) => PARTS[part])], rows));
+};
+
+const showOrigin = () => {
+  const facts = { command: run.command, ...run.provenance };
+  at("origin-list").append(
+    ...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]),
+  );
+};

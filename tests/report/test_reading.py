@@ -1,0 +1,139 @@
+"""The reader of ``run.json``: what is right is read as it stands, and what is wrong is named."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sample_run import sample_run, write_run
+
+from recombine.errors import RecombineError
+from recombine.report.reading import read_run
+from recombine.report.run import Run
+
+SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.just(10**400) | st.text(max_size=5),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=5), values, max_size=3),
+    max_leaves=5,
+)
+Place = tuple[Any, Any]
+
+
+def small_run() -> dict[str, Any]:
+    """The sample run with fewer samples, so that reading it a thousand times takes no time."""
+    run = sample_run()
+    run["samples"], run["attention"], run["rarity"] = run["samples"][:4], run["attention"][:4], run["rarity"][:2]
+    return run
+
+
+def places(value: Any) -> Iterator[Place]:  # noqa: ANN401
+    """Yields every container in a document with every key or index of it."""
+    for key in range(len(value)) if isinstance(value, list) else list(value):
+        yield value, key
+        if isinstance(value[key], list | dict):
+            yield from places(value[key])
+
+
+def as_lists(value: Any) -> Any:  # noqa: ANN401
+    return json.loads(json.dumps(value))
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+    run = sample_run()
+    assert as_lists(asdict(read_run(write_run(tmp_path / "run", run)))) == run
+
+
+def test_every_record_key_is_needed(tmp_path: Path) -> None:
+    count = sum(isinstance(container, dict) for container, _ in places(small_run()))
+    refused = 0
+    for number in range(count):
+        run = small_run()
+        container, key = [place for place in places(run) if isinstance(place[0], dict)][number]
+        if container is run["provenance"] or container is run["rejected"]:  # which have keys of any name
+            continue
+        del container[key]
+        with pytest.raises(RecombineError, match=rf"lacks '{key}'"):
+            read_run(write_run(tmp_path / "run", run))
+        refused += 1
+    assert refused > 50
+
+
+@SETTINGS
+@given(data=st.data())
+def test_whatever_stands_anywhere_is_read_or_refused_with_its_place(data: st.DataObject, tmp_path: Path) -> None:
+    run = small_run()
+    container, key = data.draw(st.sampled_from(list(places(run))), label="place")
+    container[key] = data.draw(JSON_VALUES, label="value")
+    folder = write_run(tmp_path / "run", run)
+    try:
+        result: Run | str | None = read_run(folder)
+    except RecombineError as error:
+        result = error.place
+    assert isinstance(result, Run) or result == str(folder / "run.json")
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    run = copy.deepcopy(small_run())
+    change(run)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda run: run.update(format=2), "format is 2; expected 1"),
+        (lambda run: run.update(format=True), "format is True; expected 1"),
+        (lambda run: run.update(titel="x"), "unknown key of the document 'titel'"),
+        (lambda run: run["data"].update(train="many"), "data.train is 'many'; expected a whole number"),
+        (lambda run: run["data"].update(train=True), "data.train is True; expected a whole number"),
+        (
+            lambda run: run["comparison"][1]["scores"].update(rare=0.5),
+            "comparison[1].scores.rare is 0.5; expected a list",
+        ),
+        (lambda run: run["comparison"][0]["scores"].update(all=[float("nan")]), "NaN is no number"),
+        (lambda run: run["samples"][0]["x"].append("more"), "samples[0].sources has 7 entries; expected 8"),
+        (lambda run: run["samples"][0]["sources"].__setitem__(1, "3:1"), "samples[0].sources[1] is '3:1'"),
+        (lambda run: run["samples"][0]["sources"].__setitem__(1, "2:3"), "samples[0].sources[1] is '2:3'"),
+        (lambda run: run["samples"][0]["sources"].__setitem__(1, "own:8"), "samples[0].sources[1] is 'own:8'"),
+        (lambda run: run["samples"][0]["sources"].__setitem__(1, "1:0"), "samples[0].sources[1] is '1:0'"),
+        (lambda run: run["attention"].pop(), "attention has 3 entries; expected 4"),
+        (lambda run: run["attention"][0]["weights"][1][2].pop(), "attention[0].weights[1][2] has 3 entries"),
+        (lambda run: run["attention"][0]["weights"].pop(), "attention[0].weights has 1 entries"),
+        (lambda run: run["curves"][2]["loss"].pop(), "curves[2].loss has 10 entries; expected 11"),
+    ],
+)
+def test_what_does_not_hold_together_is_named(
+    change: Callable[[dict[str, Any]], object], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RecombineError) as raised:
+        read_run(write_run(tmp_path / "run", changed(change)))
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"format": 1,\n"title" "x"}', "run.json:2: this is not JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"[" * 100_000, "not JSON"),
+        (b"1" * 10_000, "not JSON"),
+        (b"", "run.json:1: this is not JSON"),
+        (b"[]", "the document is a list; expected an object"),
+    ],
+)
+def test_files_that_are_something_else_are_refused(content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(RecombineError) as raised:
+        read_run(tmp_path)
+    assert words in str(raised.value)
+
+
+def test_a_missing_run_is_said_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(RecombineError, match=r"run\.json: the run cannot be read: No such file.*recombine compare"):
+        read_run(tmp_path)

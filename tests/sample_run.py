@@ -1,0 +1,137 @@
+"""A run as ``recombine compare`` writes it, made by hand: small, with something of everything that a report shows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+HOSTILE = "</script><script>alert(1)</script><!--"
+"""A token that ends the page's script and starts its own, if it is let."""
+
+METHODS = ("plain", "oversampling", "geca", "recombine")
+
+
+def sample_run() -> dict[str, Any]:
+    """Returns the document: 5 samples of three methods by name, and 60 of the fourth to page through."""
+    samples = [_jump_left(), _own_output(), _hostile(), _characters(), _untold(), *map(_numbered, range(60))]
+    return {
+        "format": 1,
+        "title": "Does augmentation help on commands.tsv?",
+        "command": "recombine compare commands.tsv -o run",
+        "provenance": {"command": "recombine compare commands.tsv -o run", "commit": "0123abc", "device": "x86_64"},
+        "data": {"train": 2212, "test": 500, "rare_test": 120, "held_out": True, "phenomena": ["jump", "I_JUMP"]},
+        "comparison": [_compared(method, number) for number, method in enumerate(METHODS)],
+        "verdict": "Augmentation helps on rare examples (recombine 0.600, plain 0.000); on others, it cannot be told.",
+        "curves": [_curve(method, number) for number, method in enumerate(METHODS)],
+        "samples": samples,
+        "attention": [_attention(), *[None] * (len(samples) - 1)],
+        "rejected": {"in the training data": 120, "nothing rare in it": 60, "drawn before": 20},
+        "turned_down": [
+            {"x": ["walk"], "y": ["I_WALK"], "reason": "in the training data"},
+            {"x": ["look", HOSTILE], "y": ["I_LOOK"], "reason": "nothing rare in it"},
+        ],
+        "rarity": [
+            {"token": "jump", "before": 1, "after": 180},
+            {"token": HOSTILE, "before": 2, "after": 3},
+            *({"token": f"token{number}", "before": 10 + number, "after": 20 + number} for number in range(40)),
+        ],
+    }
+
+
+def write_run(folder: Path, run: object) -> Path:
+    """Writes the document where a report looks for it, and returns the folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    return folder
+
+
+def _compared(method: str, number: int) -> dict[str, Any]:
+    rare = [0.2 * number - 0.02, 0.2 * number, 0.2 * number + 0.02] if number else [0.0, 0.0, 0.0]
+    return {
+        "method": method,
+        "new_examples": [400 if number else 0] * 3,
+        "scores": {"all": [0.7 + number / 20, 0.72 + number / 20, 0.74], "rare": rare, "other": [0.96, 0.97, 0.95]},
+        "p": {"all": 0.04 if number else None, "rare": 0.0001 if number else None, "other": 0.62 if number else None},
+    }
+
+
+def _curve(method: str, number: int) -> dict[str, Any]:
+    steps = list(range(0, 1100, 100))
+    fall = [2.5 / (1 + step / (80 + 60 * number)) for step in steps]
+    return {
+        "method": method,
+        "steps": steps,
+        "loss": [[value * 0.8, value, value * 1.2] for value in fall],
+        "held_out": [[None, 1 - value / 2.6, 0.95 - value / 2.7] for value in fall],
+    }
+
+
+def _jump_left() -> dict[str, Any]:
+    return {
+        "x": ["jump", "left", "and", "look"],
+        "y": ["I_TURN_LEFT", "I_JUMP", "I_LOOK"],
+        "method": "recombine",
+        "log_probability": -1.25,
+        "prototypes": [
+            {"x": ["walk", "left", "and", "look"], "y": ["I_TURN_LEFT", "I_WALK", "I_LOOK"]},
+            {"x": ["jump"], "y": ["I_JUMP"]},
+        ],
+        "sources": ["2:1", "1:2", "1:3", "written", "1:5", "2:2", "1:7"],
+    }
+
+
+def _own_output() -> dict[str, Any]:
+    return {
+        "x": ["run", "twice"],
+        "y": ["I_RUN", "I_RUN"],
+        "method": "recombine",
+        "log_probability": -2.0,
+        "prototypes": [{"x": ["run"], "y": ["I_RUN"]}, {"x": ["walk", "twice"], "y": ["I_WALK", "I_WALK"]}],
+        "sources": ["1:1", "2:2", "1:2", "own:3"],
+    }
+
+
+def _hostile() -> dict[str, Any]:
+    return {
+        "x": ["<script>alert(1)</script>", HOSTILE],
+        "y": ["<img src=x onerror=alert(2)>"],
+        "method": "<b>geca</b>",
+        "log_probability": None,
+        "prototypes": [{"x": [HOSTILE], "y": ["[[script]]"]}],
+        "sources": ["written", "1:1", "written"],
+    }
+
+
+def _characters() -> dict[str, Any]:
+    return {
+        "x": list("כתב לי"),
+        "y": ["V", "PST"],
+        "method": "geca",
+        "log_probability": None,
+        "prototypes": [{"x": list("כתב"), "y": ["V", "PST"]}],
+        "sources": ["1:1", "1:2", "1:3", "written", "written", "written", "1:4", "1:5"],
+    }
+
+
+def _untold() -> dict[str, Any]:
+    pair = {"x": ["jump"], "y": ["I_JUMP"]}
+    return {**pair, "method": "oversampling", "log_probability": None, "prototypes": [pair], "sources": []}
+
+
+def _numbered(number: int) -> dict[str, Any]:
+    pair = {"x": [f"word{number}"], "y": [f"WORD{number}"]}
+    return {
+        **pair,
+        "method": "recombine",
+        "log_probability": -5.0 - number,
+        "prototypes": [pair],
+        "sources": ["1:1", "1:2"],
+    }
+
+
+def _attention() -> dict[str, Any]:
+    tokens = ["jump", "left", "and", "look", "\t", "I_TURN_LEFT", "I_JUMP", "I_LOOK", "\n"]
+    first = ["walk", "left", "and", "look", "\t", "I_TURN_LEFT", "I_WALK", "I_LOOK", "\n"]
+    second = ["jump", "\t", "I_JUMP", "\n"]
+    along = [[0.75 if place == step else 0.03125 for place in range(9)] for step in range(9)]
+    to_second = [[0.5 if place == min(step // 2, 3) else 0.125 for place in range(4)] for step in range(9)]
+    return {"tokens": tokens, "prototypes": [first, second], "weights": [along, to_second]}
