@@ -53,7 +53,7 @@ def _examples() -> tuple[Example, ...]:
 EXAMPLES = _examples()
 
 TINY = Architecture(
-    vocabulary=0, hidden=32, embedding=16, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.3
+    vocabulary=0, hidden=32, embedding=16, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.0
 )
 
 CASES = {
@@ -63,7 +63,7 @@ CASES = {
         Recombination,
         {
             "rule": LongShort(first=2, second=1),
-            "recipe": Recipe(network=TINY, batch=8, epochs=100, max_steps=100, lr=0.02, held_out=0.0),
+            "recipe": Recipe(network=TINY, batch=8, epochs=100, max_steps=150, lr=0.02, held_out=0.0),
             "sampling": SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128, patience=1000),
             "seeds": (1,),
             "device": "cpu",
