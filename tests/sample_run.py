@@ -15,7 +15,7 @@ def sample_run() -> dict[str, Any]:
     samples = [_jump_left(), _own_output(), _hostile(), _characters(), _untold(), *map(_numbered, range(60))]
     return {
         "format": 1,
-        "title": "Does augmentation help on commands.tsv?",
+        "title": "commands.tsv",
         "command": "recombine compare commands.tsv -o run",
         "provenance": {"command": "recombine compare commands.tsv -o run", "commit": "0123abc", "device": "x86_64"},
         "data": {"train": 2212, "test": 500, "rare_test": 120, "held_out": True, "phenomena": ["jump", "I_JUMP"]},

@@ -48,7 +48,7 @@ def token(sample: int, position: int) -> str:
 
 def test_the_answer_comes_first(page: Page) -> None:
     run = sample_run()
-    assert page.evaluate("document.title") == run["title"]
+    assert page.evaluate("document.title") == "commands.tsv: Does augmentation help?"
     assert texts(page, "h1") == [run["title"]]
     assert texts(page, "#verdict") == [run["verdict"]]
     assert texts(page, "#comparison-table tbody .method") == list(METHODS)
@@ -56,7 +56,7 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert texts(page, "#comparison-table tr:nth-child(4) .spread") == [" ± 0.070", " ± 0.020", " ± 0.010"]
     assert texts(page, "#comparison-table tr:nth-child(4) .better") == ["▲ p = 0.040", "▲ p < 0.001"]
     assert texts(page, "#comparison-table tr:nth-child(4) .same") == ["p = 0.620"]
-    assert texts(page, "#comparison-table .best .mean") == ["0.960", "0.960", "0.960", "0.820", "0.600", "0.960"]
+    assert texts(page, "#comparison-table .best .mean") == ["0.820", "0.600"]
 
 
 def test_a_token_shows_its_source_by_pointer_finger_and_focus(page: Page) -> None:
@@ -199,6 +199,8 @@ def test_curves_have_a_band_for_each_method_and_are_read_off(page: Page) -> None
     assert read.startswith("Step 0: plain 2.5 ± 0.5, oversampling 2.5 ± 0.5")
     page.press("ArrowRight")
     assert texts(page, "figure .readout")[0].startswith("Step 100: plain 1.11 ± 0.222")
+    page.tap("figure svg .grid")
+    assert texts(page, "figure .readout")[0].startswith("Step 500: ")
 
 
 def test_counts_are_told(page: Page) -> None:
@@ -222,7 +224,7 @@ def test_hostile_content_stays_text(chromium: Page, tmp_path: Path) -> None:
     run["attention"][0]["tokens"][0] = run["attention"][0]["prototypes"][0][0] = hostile
     page = opened(chromium, tmp_path, run)
     assert texts(page, "h1") == [hostile]
-    assert page.evaluate("document.title") == hostile
+    assert page.evaluate("document.title").startswith(hostile)
     assert texts(page, token(2, 0)) == [hostile]
     assert texts(page, token(2, 1)) == [HOSTILE]
     page.click(".attention")
@@ -253,17 +255,22 @@ def test_nothing_is_wider_than_the_window(page: Page, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_long_words_do_not_widen_a_phone(chromium: Page, tmp_path: Path) -> None:
+def test_long_words_and_wide_heat_maps_do_not_widen_a_phone(chromium: Page, tmp_path: Path) -> None:
     long = "endless" * 40
     run = sample_run()
     run.update(title=long, verdict=long, rejected={long: 3}, turned_down=[{"x": [long], "y": [long], "reason": long}])
     run["samples"][2].update(x=[long, long], y=[long], method=long)
     run["comparison"][1]["method"] = run["curves"][1]["method"] = run["rarity"][0]["token"] = long
-    run["attention"][0]["tokens"][0] = long
+    run["attention"][0] = {"tokens": [long] * 80, "prototypes": [["a", long]], "weights": [[[0.5, 0.5]] * 80]}
     chromium.look(width=360, height=740)
     page = opened(chromium, tmp_path, run)
     page.click(".attention")
+    assert page.evaluate("document.querySelector('.scroll').scrollWidth") > 80 * 20
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.evaluate("document.querySelector('.scroll').focus()")
+    for _ in range(40):
+        page.press("ArrowRight")
+    assert page.evaluate("document.querySelector('.scroll').scrollLeft") > 300  # the cursor stays in view
 
 
 def test_it_is_dark_where_people_want_it_dark_and_still_where_they_want_it_still(page: Page) -> None:
@@ -273,6 +280,36 @@ def test_it_is_dark_where_people_want_it_dark_and_still_where_they_want_it_still
     assert page.evaluate(brightness) < 100
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
     assert page.evaluate("getComputedStyle(document.querySelector('.token')).transitionDuration") == "0s"
+
+
+CONTRAST = """
+(() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => channels(colour).slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, index) => sum + part * [0.2126, 0.7152, 0.0722][index], 0);
+  const behind = (element) => {
+    const colour = getComputedStyle(element).backgroundColor;
+    return channels(colour)[3] === 0 ? behind(element.parentElement) : colour;
+  };
+  const ratio = (element) => {
+    const [low, high] = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const worded = [...document.querySelectorAll("body *")].filter((element) => element.getClientRects().length &&
+    element instanceof HTMLElement && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()));
+  return [worded.length, Math.min(...worded.map(ratio))];
+})()
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_the_contrast_that_reading_needs(page: Page, scheme: str) -> None:
+    page.look(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+    page.evaluate(f"document.querySelector('{token(0, 5)}').focus()")
+    elements, least = page.evaluate(CONTRAST)
+    assert elements > 300
+    assert least >= 4.5  # of the Web Content Accessibility Guidelines, level AA
 
 
 def test_paper_gets_no_controls(page: Page) -> None:

@@ -37,7 +37,7 @@ def as_script_data(value: object) -> str:
 
 
 def _part(name: str) -> str:
-    return (files("recombine.report") / "page" / name).read_text(encoding="utf-8")
+    return (files("recombine.report") / "assets" / name).read_text(encoding="utf-8")
 
 
 def _fingerprint(content: str) -> str:

@@ -15,7 +15,9 @@ const heatCells = (weights) =>
         width: CELL - 2,
         height: CELL - 2,
         "fill-opacity": Math.min(1, Math.max(0, weight)).toFixed(3),
-      })));
+      }),
+    ),
+  );
 
 const gridLines = (columns, rows) =>
   draw("path", {
@@ -38,16 +40,25 @@ const heatPicture = ({ tokens, prototypes, weights }) => {
   prototypes.forEach((prototype, k) => {
     grids.push({ k, left, top: y, columns: tokens.length, rows: prototype.length });
     parts.push(
-      draw("g", { transform: `translate(${left} ${y})` }, heatCells(weights[k]), gridLines(tokens.length, prototype.length)),
+      draw(
+        "g",
+        { transform: `translate(${left} ${y})` },
+        heatCells(weights[k]),
+        gridLines(tokens.length, prototype.length),
+      ),
       prototype.map((token, row) =>
-        draw("text", { x: left - 6, y: y + row * CELL + 14, class: "end" }, short(token))),
+        draw("text", { x: left - 6, y: y + row * CELL + 14, class: "end" }, short(token)),
+      ),
     );
     y += prototype.length * CELL;
     parts.push(draw("text", { x: left, y: y + 15, class: "name" }, `prototype ${k + 1}`));
     y += 26;
   });
   const width = left + Math.max(tokens.length * CELL, 90) + 4;
-  return { grids, picture: draw("svg", { class: "heat-map", width, height: y, viewBox: `0 0 ${width} ${y}` }, ...parts.flat()) };
+  return {
+    grids,
+    picture: draw("svg", { class: "heat-map", width, height: y, viewBox: `0 0 ${width} ${y}` }, ...parts.flat()),
+  };
 };
 
 /** The heat map with a cursor that pointer and arrow keys move, and a line that reads the cell under it. */
@@ -72,7 +83,7 @@ const heatMap = (attention) => {
   const label = "Attention to the prototypes, a column for each token of the sample. Arrow keys read off weights.";
   const frame = make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": label }, picture);
   if (!rows.length || !attention.tokens.length) return frame;
-  picture.addEventListener("pointermove", ({ clientX, clientY }) => {
+  onPointer(picture, ({ clientX, clientY }) => {
     const box = picture.getBoundingClientRect();
     const column = Math.floor((clientX - box.left - grids[0].left) / CELL);
     const line = rows.findIndex(({ grid, row }) => Math.floor((clientY - box.top - grid.top) / CELL) === row);

@@ -2,19 +2,22 @@
 
 const RARITIES_AT_ONCE = 30;
 
-const rarityRow = (most) => ({ token, before, after }) => {
-  const share = (number) => Math.log1p(number) / Math.log1p(most);
-  const bars = make("div", { class: "bars" }, bar(share(before), "before"), bar(share(after), "after"));
-  return [shown(token), count(before), count(after), bars];
-};
+const rarityRow =
+  (most) =>
+  ({ token, before, after }) => {
+    const share = (number) => Math.log1p(number) / Math.log1p(most);
+    const bars = make("div", { class: "bars" }, bar(share(before), "before"), bar(share(after), "after"));
+    return [named(token), count(before), count(after), bars];
+  };
 
 const showRarity = () => {
   const place = at("rarity-table");
   if (!run.rarity.length) return nothing(place, "No token was counted.");
   const most = Math.max(...run.rarity.map(({ before, after }) => Math.max(before, after)));
-  const caption = "Training examples with a token, rarest first: before (hollow) and after (solid). Bars are logarithmic.";
+  const caption =
+    "Training examples with something rare in them: before (hollow), after (solid). Bars are logarithmic.";
   const rows = run.rarity.map(rarityRow(most));
-  const shownRows = (number) => table(caption, ["token", "before", "after", ""], rows.slice(0, number));
+  const shownRows = (number) => table(caption, ["rare", "before", "after", ""], rows.slice(0, number));
   place.append(shownRows(RARITIES_AT_ONCE));
   if (rows.length > RARITIES_AT_ONCE) {
     const button = make("button", { type: "button" }, `Show all ${count(rows.length)}`);
@@ -27,8 +30,15 @@ const showRejected = () => {
   const reasons = Object.entries(run.rejected).sort(([, one], [, other]) => other - one);
   const all = reasons.reduce((sum, [, number]) => sum + number, 0);
   if (!all) return nothing(at("rejected-table"), "No sample was rejected.");
-  const rows = reasons.map(([reason, number]) => [reason, count(number), percent(number, all), bar(number / all, "after")]);
-  at("rejected-table").append(table(`${counted(all, "sample", "samples")}, by reason`, ["reason", "samples", "share", ""], rows));
+  const rows = reasons.map(([reason, number]) => [
+    reason,
+    count(number),
+    percent(number, all),
+    bar(number / all, "after"),
+  ]);
+  at("rejected-table").append(
+    table(`${counted(all, "sample", "samples")}, by reason`, ["reason", "samples", "share", ""], rows),
+  );
 };
 
 const showTurnedDown = () => {
@@ -40,7 +50,11 @@ const showTurnedDown = () => {
         "details",
         {},
         make("summary", {}, `${reason}: ${counted(examples.length, "example", "examples")}`),
-        make("ul", { class: "plain" }, examples.map((each) => make("li", {}, plainPair(each)))),
+        make(
+          "ul",
+          { class: "plain" },
+          examples.map((each) => make("li", {}, plainPair(each))),
+        ),
       );
     }),
   );

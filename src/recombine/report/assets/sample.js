@@ -96,11 +96,15 @@ const showSource = (token) => {
   const item = token.closest(".sample");
   const sample = run.samples[item.dataset.number];
   const source = parsed(sample.sources[token.dataset.position]);
-  const lines = { own: item.querySelector("[role=listbox]"), prototype: item.querySelector(`[data-prototype="${source.k}"]`) };
+  const lines = {
+    own: item.querySelector("[role=listbox]"),
+    prototype: item.querySelector(`[data-prototype="${source.k}"]`),
+  };
   const origin = lines[source.kind]?.querySelectorAll(".token")[source.position];
   const readout = item.querySelector(".readout");
   const place = origin ? `: ${quoted(origin.textContent)}, token ${source.position + 1}` : "";
-  readout.textContent = `${quoted(token.textContent)} ${source.kind === "untold" ? "is" : "was"} ${sourceName(source)}${place}.`;
+  const verb = source.kind === "untold" ? "is" : "was";
+  readout.textContent = `${quoted(token.textContent)} ${verb} ${sourceName(source)}${place}.`;
   token.classList.add("looked-at");
   origin?.classList.add("source");
   return () => {

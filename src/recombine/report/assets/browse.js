@@ -2,6 +2,7 @@
 
 const SHOWN_AT_ONCE = 25;
 const found = { numbers: [], shown: 0 };
+let hideSource = () => {}; // takes back what the last token looked at had shown
 
 const sourceKinds = () => {
   const most = Math.max(0, ...run.samples.map(({ prototypes }) => prototypes.length));
@@ -9,12 +10,7 @@ const sourceKinds = () => {
   return [{ kind: "written" }, { kind: "own" }, ...copied];
 };
 
-const isOfKind = (source, wanted) => {
-  const { kind, k } = parsed(source);
-  return kind === "prototype" ? wanted === `${k + 1}` : wanted === kind;
-};
-
-const kindValue = ({ kind, k }) => (kind === "prototype" ? k + 1 : kind);
+const kindValue = ({ kind, k }) => (kind === "prototype" ? `${k + 1}` : kind);
 
 const isWanted = (sample, number) => {
   const text = at("filter-text").value.trim().toLowerCase();
@@ -24,7 +20,7 @@ const isWanted = (sample, number) => {
   return (
     (reads(" ") || reads("")) && // tokens may be words or characters
     (!method || sample.method === method) &&
-    (!source || sample.sources.some((each) => isOfKind(each, source))) &&
+    (!source || sample.sources.some((each) => kindValue(parsed(each)) === source)) &&
     (!at("filter-attention").checked || run.attention[number] !== null)
   );
 };
@@ -45,13 +41,12 @@ const filterSamples = () => {
   found.numbers = run.samples.flatMap((sample, number) => (isWanted(sample, number) ? [number] : []));
   found.shown = 0;
   at("samples-list").replaceChildren();
-  at("samples-count").textContent = `${count(found.numbers.length)} of ${counted(run.samples.length, "sample", "samples")}`;
+  at("samples-count").textContent =
+    `${count(found.numbers.length)} of ${counted(run.samples.length, "sample", "samples")}`;
   showMore();
   const first = optionsIn(at("samples-list"))[0];
   if (first) first.tabIndex = 0;
 };
-
-let hideSource = () => {};
 
 const lookAt = (token) => {
   hideSource();
@@ -92,7 +87,9 @@ const neighbour = (token, key) => {
 const listen = () => {
   const list = at("samples-list");
   const tokenOf = (event) => event.target.closest("[role=option]");
-  list.addEventListener("pointerover", (event) => lookAt(tokenOf(event) ?? document.activeElement.closest("[role=option]")));
+  list.addEventListener("pointerover", (event) =>
+    lookAt(tokenOf(event) ?? document.activeElement.closest("[role=option]")),
+  );
   list.addEventListener("pointerleave", () => lookAt(document.activeElement.closest("[role=option]")));
   list.addEventListener("focusin", (event) => {
     const token = tokenOf(event);
@@ -119,7 +116,10 @@ const showSamples = () => {
     ...kinds.map((kind) => make("span", {}, marked("token", kind), ` ${sourceName(kind)}`)),
   );
   at("filter-method").append(option("", "any"), ...methods.map((method) => option(method, method)));
-  at("filter-source").append(option("", "of any source"), ...kinds.map((kind) => option(kindValue(kind), sourceName(kind))));
+  at("filter-source").append(
+    option("", "of any source"),
+    ...kinds.map((kind) => option(kindValue(kind), sourceName(kind))),
+  );
   listen();
   filterSamples();
 };

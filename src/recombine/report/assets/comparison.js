@@ -1,10 +1,11 @@
 // The answer: verdict, table of scores, and where the figures come from.
 
-const PARTS = { all: "all", rare: "rare", other: "other" };
+const PARTS = ["all", "rare", "other"];
 const SIGNIFICANT = 0.05;
+const RAREST = 20; // so many rare things are named
 
 const showHeader = () => {
-  document.title = run.title;
+  document.title = `${run.title}: ${document.title}`;
   at("title").textContent = run.title;
   at("verdict").textContent = run.verdict;
   const { train, test, rare_test: rare, held_out: heldOut, phenomena } = run.data;
@@ -13,7 +14,9 @@ const showHeader = () => {
     `${counted(train, "training example", "training examples")}; ${counted(test, "test example", "test examples")} ` +
       `(${whence}), ${count(rare)} of them with something rare.`,
   );
-  if (phenomena.length) at("data").append(` Rare: ${phenomena.map(quoted).join(", ")}.`);
+  const others = phenomena.length > RAREST ? ` and ${count(phenomena.length - RAREST)} more` : "";
+  const rarest = phenomena.slice(0, RAREST).map((each) => isolated(named(each)));
+  if (rarest.length) at("data").append(` Rare: ${rarest.join(", ")}${others}.`);
 };
 
 const pValue = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
@@ -52,7 +55,7 @@ const scoreCell = (row, part, plain, best) => {
 
 const methodCell = ({ method, new_examples: fresh }) => {
   const average = fresh.length ? Math.round(mean(fresh)) : 0;
-  const told = average ? `${counted(average, "new example", "new examples")}` : "no new examples";
+  const told = average ? counted(average, "new example", "new examples") : "no new examples";
   return [make("span", { class: "method" }, method), make("span", { class: "aside" }, told)];
 };
 
@@ -60,18 +63,20 @@ const showComparison = () => {
   const place = at("comparison-table");
   if (!run.comparison.length) return nothing(place, "No method was compared.");
   const plain = run.comparison.find(({ method }) => method === "plain");
-  const best = (part) =>
-    Math.max(...run.comparison.filter(({ scores }) => scores[part].length).map(({ scores }) => mean(scores[part])));
-  const parts = Object.keys(PARTS);
+  const best = (part) => {
+    const means = run.comparison.filter(({ scores }) => scores[part].length).map(({ scores }) => mean(scores[part]));
+    return new Set(means).size > 1 ? Math.max(...means) : null; // where all are alike, none is best
+  };
   const rows = run.comparison.map((row) => [
     methodCell(row),
-    ...parts.map((part) => scoreCell(row, part, plain ? plain.scores[part] : [], best(part))),
+    ...PARTS.map((part) => scoreCell(row, part, plain ? plain.scores[part] : [], best(part))),
   ]);
   const seeds = Math.max(...run.comparison.map(({ scores }) => scores.all.length));
   const caption =
     `Score on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
-    `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference from plain, ▲ better, ▼ worse.`;
-  place.append(table(caption, ["method", ...parts.map((part) => PARTS[part])], rows));
+    `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference ` +
+    `from plain, ▲ better, ▼ worse.`;
+  place.append(table(caption, ["method", ...PARTS], rows));
 };
 
 const showOrigin = () => {

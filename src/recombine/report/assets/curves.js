@@ -38,8 +38,15 @@ const axes = (x, y, steps, values, label) => {
     draw("path", { class: "grid", d: `M${left} ${y(value)}H${width - right}` }),
     draw("text", { x: left - 6, y: y(value) + 4, class: "end" }, rounded(value)),
   ]);
-  const along = ticks(steps[0], steps[1], 4).map((step) =>
-    draw("text", { x: x(step), y: height - bottom + 15, class: "middle" }, step >= 10000 ? `${rounded(step / 1000)}k` : step));
+  const along = ticks(steps[0], steps[1], 4)
+    .filter(Number.isInteger)
+    .map((step) =>
+      draw(
+        "text",
+        { x: x(step), y: height - bottom + 15, class: "middle" },
+        step >= 10000 ? `${rounded(step / 1000)}k` : step,
+      ),
+    );
   return [
     ...across.flat(),
     ...along,
@@ -66,7 +73,9 @@ const series = (points, number, x, y) => {
 };
 
 const valueAt = ({ method, points }, step) => {
-  const point = points.reduce((best, each) => (Math.abs(each.step - step) < Math.abs(best.step - step) ? each : best));
+  const point = points.reduce((best, each) =>
+    Math.abs(each.step - step) < Math.abs(best.step - step) ? each : best,
+  );
   return `${method} ${rounded(point.mean)} ± ${rounded(point.deviation)}`;
 };
 
@@ -79,12 +88,16 @@ const makeReadable = (figure, picture, lines, x) => {
   const choose = (index) => {
     chosen = Math.min(steps.length - 1, Math.max(0, index));
     cursor.setAttribute("d", `M${x(steps[chosen])} ${CHART.top}V${CHART.height - CHART.bottom}`);
-    readout.textContent = `Step ${count(steps[chosen])}: ${lines.map((line) => valueAt(line, steps[chosen])).join(", ")}`;
+    const values = lines.map((line) => valueAt(line, steps[chosen]));
+    readout.textContent = `Step ${count(steps[chosen])}: ${values.join(", ")}`;
   };
   const nearest = (place) =>
-    steps.reduce((best, step, index) => (Math.abs(x(step) - place) < Math.abs(x(steps[best]) - place) ? index : best), 0);
+    steps.reduce(
+      (best, step, index) => (Math.abs(x(step) - place) < Math.abs(x(steps[best]) - place) ? index : best),
+      0,
+    );
   picture.append(cursor);
-  picture.addEventListener("pointermove", ({ clientX }) => {
+  onPointer(picture, ({ clientX }) => {
     const box = picture.getBoundingClientRect();
     choose(nearest(((clientX - box.left) * CHART.width) / box.width));
   });
@@ -111,8 +124,9 @@ const chart = (title, name) => {
   const steps = [Math.min(...all.map(({ step }) => step)), Math.max(...all.map(({ step }) => step))];
   const values = [
     Math.min(0, ...all.map((point) => point.mean - point.deviation)),
-    Math.max(...all.map((point) => point.mean + point.deviation)),
+    Math.max(0, ...all.map((point) => point.mean + point.deviation)),
   ];
+  if (values[0] === values[1]) values[1] = 1;
   const { width, height, left, right, top, bottom } = CHART;
   const x = scale(...steps, left, width - right);
   const y = scale(...values, height - bottom, top);

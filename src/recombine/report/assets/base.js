@@ -40,8 +40,12 @@ const shown = (token) => {
   return token.replaceAll(" ", "␣") || "∅";
 };
 
-/** A token in a line of other text, whose direction it cannot change. */
-const quoted = (token) => `“\u2068${shown(token)}\u2069”`;
+/** Something rare, as it is shown: a token, or several with blanks between them. */
+const named = (phenomenon) => (phenomenon.trim() ? phenomenon : shown(phenomenon));
+
+/** Text in a line of other text, whose direction it cannot change. */
+const isolated = (text) => `“\u2068${text}\u2069”`;
+const quoted = (token) => isolated(shown(token));
 
 /** A token as a picture has room for it. */
 const short = (token) => {
@@ -61,9 +65,27 @@ const table = (caption, headings, rows) =>
     "table",
     {},
     make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, headings.map((heading) => make("th", { scope: "col" }, heading)))),
-    make("tbody", {}, rows.map(([first, ...others]) =>
-      make("tr", {}, make("th", { scope: "row", dir: "auto" }, first), others.map((cell) => make("td", {}, cell))))),
+    make(
+      "thead",
+      {},
+      make(
+        "tr",
+        {},
+        headings.map((heading) => make("th", { scope: "col" }, heading)),
+      ),
+    ),
+    make(
+      "tbody",
+      {},
+      rows.map(([first, ...others]) =>
+        make(
+          "tr",
+          {},
+          make("th", { scope: "row", dir: "auto" }, first),
+          others.map((cell) => make("td", {}, cell)),
+        ),
+      ),
+    ),
   );
 
 /** A bar that fills a share of its cell, for eyes only: the number stands beside it. */
@@ -71,6 +93,11 @@ const bar = (share, kind) => {
   const fill = make("span", { class: `fill ${kind}` });
   fill.style.inlineSize = `${Math.max(share > 0 ? 1 : 0, 100 * share)}%`;
   return make("span", { class: "bar", "aria-hidden": "true" }, fill);
+};
+
+/** Follows a pointer over an element, and a finger that taps it. */
+const onPointer = (element, follow) => {
+  for (const kind of ["pointermove", "pointerdown"]) element.addEventListener(kind, follow);
 };
 
 /** Puts a sentence where there is nothing to show. */
