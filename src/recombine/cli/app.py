@@ -13,6 +13,7 @@ from recombine.cli.augment import augment_cli
 from recombine.cli.data import scan_cli, sigmorphon_cli
 from recombine.cli.env import env_cli
 from recombine.cli.evaluate import evaluate_cli
+from recombine.cli.explore import explore_cli
 from recombine.cli.export import export_cli
 from recombine.cli.inspect import inspect_cli
 from recombine.cli.paper import table1_cli
@@ -59,6 +60,7 @@ _add(app, "audit", audit_cli)
 _add(app, "export", export_cli)
 _add(app, "picture", picture_cli)
 _add(app, "report", report_cli)
+_add(app, "explore", explore_cli)
 _add(app, "train", train_cli)
 _add(app, "predict", predict_cli)
 _add(app, "evaluate", evaluate_cli)

@@ -1,0 +1,1 @@
+"""A local page on which a recombination network is tried out by hand."""

@@ -1,0 +1,45 @@
+"""Keeps samples in a file, each once."""
+
+from pathlib import Path
+from threading import Lock
+
+from recombine.data.files import read, write
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+
+class Keeper:
+    """A JSONL file of samples that somebody found good; what it held before stays in it.
+
+    Args:
+        path: The file.
+
+    Raises:
+        RecombineError: If there is something else than JSONL of examples.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._read()
+
+    def _read(self) -> list[Example]:
+        if not self.path.exists() or not self.path.stat().st_size:
+            return []
+        return read(self.path, format="jsonl")
+
+    def keep(self, sample: Example) -> int:
+        """Adds a sample and returns how many there are now; the file is replaced whole.
+
+        Raises:
+            RecombineError: If it is there already, or the file cannot be read or written.
+        """
+        with self._lock:
+            kept = self._read()
+            if sample in kept:
+                raise RecombineError("this sample is kept already.")
+            return write([*kept, sample], self.path, format="jsonl", force=True)
+
+    def count(self) -> int:
+        """Returns how many samples the file holds."""
+        return len(self._read())

@@ -1,0 +1,219 @@
+"""What the server answers, through the guard, to the page and to others."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toy_task import TASK, example
+
+from recombine.data.files import read
+from recombine.explore.explorer import Explorer
+from recombine.explore.guard import HEADERS, Address, Guard
+from recombine.explore.keeping import Keeper
+
+pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
+httpx = pytest.importorskip("httpx", reason="NOT TESTED: requests are made with httpx")
+
+URL = "http://127.0.0.1:8000"
+PROTOTYPES = [{"x": one.x, "y": one.y} for one in (example("run and walk twice"), example("jump"))]
+SAMPLE = {"prototypes": PROTOTYPES, "tokens": [], "strategy": "greedy", "temperature": 1.0, "seed": 0}
+
+
+class Page:
+    """Asks as the page does."""
+
+    def __init__(self, explorer: Explorer, keeper: Keeper | None) -> None:
+        from recombine.explore.application import application
+
+        self.guarded = Guard(application(explorer, keeper), Address("127.0.0.1", 8000))
+
+    def request(self, method: str, path: str, **options: object) -> "httpx.Response":
+        async def ask() -> "httpx.Response":
+            transport = httpx.ASGITransport(app=self.guarded)
+            async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(ask())
+
+    def get(self, path: str) -> "httpx.Response":
+        return self.request("GET", path)
+
+    def post(self, path: str, body: object) -> tuple[int, dict[str, Any]]:
+        content = body if isinstance(body, bytes) else json.dumps(body)
+        headers = {"origin": URL, "content-type": "application/json"}
+        response = self.request("POST", f"/api/{path}", content=content, headers=headers)
+        assert response.headers["content-type"] == "application/json"
+        assert response.headers.items() >= HEADERS.items()
+        return response.status_code, response.json()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "kept.jsonl"
+
+
+@pytest.fixture
+def page(explorer: Explorer, kept: Path) -> Page:
+    return Page(explorer, Keeper(kept))
+
+
+def test_the_page_is_served(page: Page) -> None:
+    from recombine.explore.application import PAGE
+
+    for address, (_, kind) in PAGE.items():
+        response = page.get(address)
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith(kind)
+        assert response.headers.items() >= HEADERS.items()
+    html = page.get("/").text
+    assert "<script" in html
+    assert "style=" not in html
+    assert not [line for line in html.splitlines() if "<script" in line and "src=" not in line]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../pyproject.toml",
+        "/..%2f..%2fexplorer.py",
+        "/%2e%2e/explorer.py",
+        "//etc/passwd",
+        "/page.js/../explorer.py",
+        "/page.js%00.html",
+        "/api/../../etc/passwd",
+        "/explorer.py",
+        "/docs",
+        "/openapi.json",
+        "/api/model/",
+    ],
+)
+def test_no_other_file_is_served(page: Page, path: str) -> None:
+    response = page.get(path)
+    assert response.status_code in (307, 404)
+    assert "import" not in response.text
+    assert "root:" not in response.text
+
+
+def test_the_model_is_described(page: Page) -> None:
+    model = page.get("/api/model").json()
+    assert (model["prototypes"], model["examples"]) == (2, len(TASK.train))
+    assert len(model["tokens"]) == model["token_count"]
+    assert (model["strategy"], model["temperature"]) == ("mixed", 0.4)
+    assert (model["file"], model["kept"]) == ("kept.jsonl", 0)
+
+
+def test_examples_are_found_and_drawn(page: Page) -> None:
+    status, found = page.post("search", {"words": "jump"})
+    assert (status, found) == (200, {"examples": [{"x": ["jump"], "y": ["JUMP"]}], "total": 1})
+    status, drawn = page.post("draw", {"seed": 3})
+    assert (status, len(drawn["prototypes"])) == (200, 2)
+
+
+def test_a_sample_grows_is_judged_and_kept_once(page: Page, kept: Path) -> None:
+    tokens: list[str] = []
+    while True:
+        status, step = page.post("next", SAMPLE | {"tokens": tokens})
+        assert status == 200
+        assert step["chosen"] == step["alternatives"][0]
+        assert set(step["chosen"]["source"]) == {"origin", "place"}
+        if step["chosen"]["token"] == "\n":
+            break
+        tokens.append(step["chosen"]["token"])
+    finished = SAMPLE | {"tokens": tokens}
+    status, judged = page.post("judge", finished)
+    assert status == 200
+    assert judged["known"] in ("no", "input", "pair")
+    assert not kept.exists()
+    assert page.post("keep", finished) == (200, {"kept": 1})
+    (sample,) = read(kept)
+    assert list(sample.d) == tokens
+    assert [prototype.x for prototype in sample.provenance.prototypes] == [one["x"] for one in PROTOTYPES]
+    assert sample.provenance.log_probability == pytest.approx(judged["log_probability"])
+    status, refused = page.post("keep", finished)
+    assert (status, refused["message"]) == (400, "this sample is kept already.")
+    assert page.get("/api/model").json()["kept"] == 1
+
+
+def test_nothing_is_kept_without_a_file(explorer: Explorer) -> None:
+    status, refused = Page(explorer, None).post("keep", SAMPLE | {"tokens": ["jump", "\t", "JUMP"]})
+    assert status == 400
+    assert "-o FILE" in refused["message"]
+
+
+@pytest.mark.parametrize("path", ["next", "judge", "keep"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prototypes": PROTOTYPES * 5},
+        {"prototypes": [{"x": ["jump"] * 1001, "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": "jump", "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": ["jump"], "y": ["JUMP"], "path": "/etc/passwd"}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": ["j" * 201], "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": [""], "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"tokens": ["run"] * 2001},
+        {"tokens": [7]},
+        {"strategy": "beam"},
+        {"temperature": 0},
+        {"temperature": 1e9},
+        {"temperature": "1"},
+        {"seed": -1},
+        {"seed": 2**32},
+        {"seed": 1.5},
+        {"file": "/tmp/elsewhere.jsonl"},
+    ],
+    ids=lambda change: json.dumps(change)[:40],
+)
+def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, path: str, change: dict[str, object]) -> None:
+    status, refused = page.post(path, SAMPLE | change)
+    assert status == 422
+    assert refused["message"].endswith(".")
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 422),
+        (b"{", 422),
+        (b"\xff\xfe", 422),
+        (b"[" * 60_000, 400),
+        (b'{"words": "' + b"a" * 70_000 + b'"}', 413),
+        (b'{"words": ' + b"9" * 6_000 + b"}", 400),
+        (b'{"words": "\\ud800"}', 422),
+        (json.dumps(SAMPLE).encode().replace(b'"seed": 0', b'"seed": NaN'), 422),
+        (json.dumps(SAMPLE).encode().replace(b'"temperature": 1.0', b'"temperature": Infinity'), 422),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_broken_json_is_a_sentence(page: Page, body: bytes, status: int) -> None:
+    path = "next" if b"prototypes" in body else "search"
+    found, refused = page.post(path, body)
+    assert found == status
+    assert set(refused) == {"message"}
+
+
+@pytest.mark.parametrize("token", ["<script>alert(1)</script>", "../../etc/passwd", "\t", "\n", "\0", "jumq", "\u202e"])
+def test_unknown_tokens_are_named_with_those_that_are_known(page: Page, token: str) -> None:
+    status, refused = page.post("next", SAMPLE | {"prototypes": [PROTOTYPES[0], {"x": [token], "y": ["JUMP"]}]})
+    assert status == 400
+    assert f"does not know {token!r}" in refused["message"]
+    assert "It knows: HOP" in refused["message"]
+    assert ("Did you mean 'jump'?" in refused["message"]) == (token == "jumq")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(page: Page, method: str) -> None:
+    headers = {"origin": URL, "content-type": "application/json"}
+    response = page.request(method, "/api/keep", headers=headers)
+    assert response.status_code == 405
+    assert "access-control-allow-origin" not in response.headers
+
+
+def test_other_pages_and_names_are_refused(page: Page, kept: Path) -> None:
+    body = json.dumps(SAMPLE | {"tokens": ["jump", "\t", "JUMP"]})
+    good = {"origin": URL, "content-type": "application/json"}
+    for change in ({"origin": "http://evil.example"}, {"host": "evil.example:8000"}, {"content-type": "text/plain"}):
+        assert page.request("POST", "/api/keep", content=body, headers=good | change).status_code in (403, 415, 421)
+    assert not kept.exists()

@@ -1,0 +1,160 @@
+"""The explorer, against the decoder and the sampler."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from toy_task import QUICK_GENERATOR, TASK, example
+
+from recombine.augmentation.recombination import Recombination
+from recombine.data.vocabulary import SEP, Vocabulary
+from recombine.decoding.generate import Decoding, generate
+from recombine.decoding.trace import END
+from recombine.errors import RecombineError
+from recombine.example import SEPARATOR, Example, Tokens
+from recombine.explore.choice import Choice
+from recombine.explore.explorer import ALTERNATIVES, Explorer
+from recombine.models.noise import Noise
+from recombine.neighborhoods import LongShort
+from recombine.training.corpus import encoded
+from recombine.training.twins import Twins, called
+
+PROTOTYPES = (example("run and walk twice"), example("jump"))
+GREEDY = Choice(strategy="greedy")
+
+
+def walk(explorer: Explorer, choice: Choice, prototypes: tuple[Example, ...] = PROTOTYPES) -> Tokens:
+    """Goes on until the end, or until there is no going on."""
+    tokens: Tokens = ()
+    while len(tokens) <= explorer.longest:
+        token = explorer.next(prototypes, tokens, choice=choice).chosen.token
+        if token == END:
+            break
+        tokens += (token,)
+    return tokens
+
+
+def generated(augmenter: Recombination, prototypes: tuple[Example, ...], twins: Twins | None = None) -> Tokens:
+    """What the decoder itself produces, greedily."""
+    vocabulary: Vocabulary = augmenter.vocabulary_
+    table = encoded([prototype.d for prototype in prototypes], vocabulary, torch.device("cpu"))
+    sources = table.expand(len(augmenter.seeds), 1, -1, -1)
+    steps = max(len(one.d) for one in TASK.train) + 1
+    if twins is None:
+        ids = generate(augmenter.fitted_.model, sources, steps, Decoding("greedy")).tokens
+    else:
+        names = twins.draw(sources, Noise([0] * len(augmenter.seeds)))
+        ids = generate(augmenter.fitted_.model, called(names, sources), steps, Decoding("greedy")).tokens
+        ids = called(twins.undone(names), ids)
+    return vocabulary.decode(ids[0, 0].tolist())
+
+
+@pytest.mark.parametrize("second", ["jump", "look", "turn twice"])
+def test_greedy_steps_give_what_the_decoder_gives(augmenter: Recombination, explorer: Explorer, second: str) -> None:
+    prototypes = (PROTOTYPES[0], example(second))
+    assert walk(explorer, GREEDY, prototypes) == generated(augmenter, prototypes)
+
+
+def test_twins_are_known_by_other_names() -> None:
+    recipe = replace(QUICK_GENERATOR, twins=4, stand_ins=0.0, max_steps=40)
+    augmenter = Recombination(LongShort(), recipe, device="cpu").fit(TASK.train)
+    table = encoded([one.d for one in TASK.train], augmenter.vocabulary_, torch.device("cpu"))
+    twins = Twins.of(table, len(augmenter.vocabulary_), 4)
+    assert len(twins.pairs) > 2
+    explorer = Explorer(augmenter)
+    for second in ("jump", "look"):
+        prototypes = (PROTOTYPES[0], example(second))
+        assert walk(explorer, GREEDY, prototypes) == generated(augmenter, prototypes, twins)
+
+
+def test_a_sample_is_accounted_for_as_the_sampler_does(augmenter: Recombination, explorer: Explorer) -> None:
+    samples = augmenter.sample(20, seed=3)
+    assert {source.partition(":")[0] for sample in samples for source in sample.provenance.sources} > {"1", "2"}
+    for sample in samples:
+        again = explorer.sample(sample.provenance.prototypes, sample.d, choice=GREEDY)
+        assert again == sample
+        assert again.provenance.prototypes == sample.provenance.prototypes
+        assert again.provenance.sources == sample.provenance.sources
+        assert again.provenance.log_probability == pytest.approx(sample.provenance.log_probability, abs=1e-3)
+
+
+def test_tokens_chosen_by_hand_are_counted(explorer: Explorer) -> None:
+    tokens = walk(explorer, GREEDY)
+    assert explorer.sample(PROTOTYPES, tokens, choice=GREEDY).provenance.details["by_hand"] == 0
+    first = explorer.next(PROTOTYPES, (), choice=GREEDY)
+    other = next(one.token for one in first.alternatives if one.token not in (tokens[0], END, SEPARATOR))
+    by_hand = explorer.sample(PROTOTYPES, (other, *tokens[1:]), choice=GREEDY).provenance.details["by_hand"]
+    assert by_hand >= 1
+
+
+def test_alternatives_are_the_most_probable(explorer: Explorer) -> None:
+    found = explorer.next(PROTOTYPES, ("run",), choice=GREEDY)
+    probabilities = [candidate.probability for candidate in found.alternatives]
+    assert len(probabilities) == ALTERNATIVES
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert found.chosen == found.alternatives[0]
+    assert sum(probabilities) <= 1 + 1e-9
+
+
+def test_what_is_known_is_told(explorer: Explorer) -> None:
+    assert explorer.known(example("jump")) == "pair"
+    assert explorer.known(Example(("jump",), ("RUN",))) == "input"
+    assert explorer.known(example("jump twice")) == "no"
+
+
+def test_prototypes_are_drawn_from_the_training_examples(explorer: Explorer) -> None:
+    drawn = [explorer.draw_prototypes(seed) for seed in range(20)]
+    assert drawn[0] == explorer.draw_prototypes(0)
+    assert len(set(drawn)) > 5
+    assert all(len(pair) == 2 and set(pair) <= set(TASK.train) for pair in drawn)
+
+
+@pytest.mark.parametrize("prototypes", [0, 1])
+def test_networks_of_fewer_prototypes(prototypes: int) -> None:
+    recipe = replace(QUICK_GENERATOR, max_steps=5)
+    augmenter = Recombination(LongShort(), recipe, prototypes=prototypes, device="cpu").fit(TASK.train)
+    explorer = Explorer(augmenter)
+    drawn = explorer.draw_prototypes(0)
+    assert len(drawn) == prototypes
+    assert explorer.next(drawn, (), choice=GREEDY).alternatives
+
+
+@pytest.mark.parametrize(
+    ("prototypes", "tokens", "message"),
+    [
+        (PROTOTYPES[:1], (), "2 prototypes, got 1"),
+        ((Example((), ("RUN",)), PROTOTYPES[1]), (), "input of prototype 1 is empty"),
+        ((PROTOTYPES[0], Example(("run",), ())), (), "output of prototype 2 is empty"),
+        (
+            (PROTOTYPES[0], Example(("rum",), ("RUN",))),
+            (),
+            r"know 'rum', in prototype 2.*Did you mean 'run'\?.*It knows: HOP",
+        ),
+        ((PROTOTYPES[0], Example(("<script>", "b", "c"), ("RUN",))), (), "'<script>', 'b', 'c'"),
+        ((PROTOTYPES[0], Example(("run", SEPARATOR), ("RUN",))), (), r"know '\\t'"),
+        (PROTOTYPES, ("run", END), r"know '\\n', in the sample"),
+        (PROTOTYPES, ("run",) * 100, "longer than any training example"),
+    ],
+)
+def test_mistakes_are_sentences(
+    explorer: Explorer, prototypes: tuple[Example, ...], tokens: Tokens, message: str
+) -> None:
+    with pytest.raises(RecombineError, match=message):
+        explorer.next(prototypes, tokens, choice=GREEDY)
+
+
+@pytest.mark.parametrize(
+    "tokens", [(), ("run",), (SEPARATOR, "RUN"), ("run", SEPARATOR), ("a", SEPARATOR, SEPARATOR, "b")]
+)
+def test_what_is_no_pair_is_no_sample(explorer: Explorer, tokens: Tokens) -> None:
+    with pytest.raises(RecombineError, match="not one input and one output"):
+        explorer.sample(PROTOTYPES, tokens, choice=GREEDY)
+
+
+def test_what_is_never_produced_is_no_sample(augmenter: Recombination, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = augmenter.fitted_.model
+    unwritable = model.unwritable.clone()
+    unwritable[..., SEP + 1 :] = True
+    monkeypatch.setattr(model, "unwritable", unwritable)
+    with pytest.raises(RecombineError, match="never produces this"):
+        Explorer(augmenter).sample(PROTOTYPES, ("hop", SEPARATOR, "HOP"), choice=GREEDY)
