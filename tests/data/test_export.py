@@ -40,7 +40,7 @@ def test_tsv_of_characters_and_of_word_forms(tmp_path: Path) -> None:
     export(WORD_FORMS, WORD_FORMS[:1], tmp_path / "forms", to="tsv")
     first = "gel\tgeldi\tV;PST\n"
     assert (tmp_path / "forms/train.tsv").read_text() == f"{first}ad ver\tad verecek\tV;FUT\n{first}"
-    assert "--format sigmorphon" in (tmp_path / "forms/README.md").read_text()
+    assert "lemma, form and tags" in (tmp_path / "forms/README.md").read_text()
 
 
 def test_jsonl_weighs_new_examples_so_that_they_have_their_share(tmp_path: Path) -> None:

@@ -89,12 +89,14 @@ def tsv(data: Mixture) -> Files:
     """Columns: input, output; of word forms lemma, form, tags."""
     if data.word_forms:
         lines: Iterable[str] = map(sigmorphon_format.render, data.repeated)
-        option = "--format sigmorphon"
+        columns = "lemma, form and tags"
     else:
         _check_joined(data)
         lines = ("\t".join(_joined(side, data.tokens) for side in (each.x, each.y)) for each in data.repeated)
-        option = f"--tokens {data.tokens}"
-    how = f"{data.repetition}Train with: `recombine train train.tsv {option} -o predictor`"
+        columns = f"input and output, as {'characters' if data.characters else 'words between spaces'}"
+    # Predictors of our own count repetitions once.
+    own = "`recombine train ORIGINALS --augmented NEW --p-aug P` mixes by itself and needs no such file."
+    how = f"{data.repetition}Train with: any toolkit that reads columns between tabs; here: {columns}.\n\n{own}"
     return Files({"train.tsv": lines}, how)
 
 
