@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tiny_networks import WORD_FORM_GENERATOR
 from toy_task import QUICK_GENERATOR, TASK, example
 
 from recombine.augmentation.recombination import Recombination
@@ -15,7 +16,7 @@ from recombine.example import SEPARATOR, Example, Tokens
 from recombine.explore.choice import Choice
 from recombine.explore.explorer import ALTERNATIVES, Explorer
 from recombine.models.noise import Noise
-from recombine.neighborhoods import LongShort
+from recombine.neighborhoods import LongShort, Tagged
 from recombine.training.corpus import encoded
 from recombine.training.twins import Twins, called
 
@@ -67,15 +68,32 @@ def test_twins_are_known_by_other_names() -> None:
         assert walk(explorer, GREEDY, prototypes) == generated(augmenter, prototypes, twins)
 
 
-def test_a_sample_is_accounted_for_as_the_sampler_does(augmenter: Recombination, explorer: Explorer) -> None:
-    samples = augmenter.sample(20, seed=3)
-    assert {source.partition(":")[0] for sample in samples for source in sample.provenance.sources} > {"1", "2"}
+def assert_accounts_agree(augmenter: Recombination, *, origins: set[str]) -> None:
+    """The sampler and the explorer say the same of samples."""
+    explorer, samples = Explorer(augmenter), augmenter.sample(20, seed=3)
+    assert {source.partition(":")[0] for sample in samples for source in sample.provenance.sources} >= origins
     for sample in samples:
         again = explorer.sample(sample.provenance.prototypes, sample.d, choice=GREEDY)
         assert again == sample
         assert again.provenance.prototypes == sample.provenance.prototypes
         assert again.provenance.sources == sample.provenance.sources
         assert again.provenance.log_probability == pytest.approx(sample.provenance.log_probability, abs=1e-3)
+
+
+def test_a_sample_is_accounted_for_as_the_sampler_does(augmenter: Recombination) -> None:
+    assert_accounts_agree(augmenter, origins={"1", "2"})
+
+
+def test_word_forms_are_accounted_for_as_the_sampler_does() -> None:
+    forms = [
+        Example((*lemma, "[V]", f"[{tense}]"), (*lemma, *ending))
+        for lemma in ("gel", "bak", "sor", "yaz", "kal", "bul")
+        for tense, ending in (("PRS", "ir"), ("PST", "di"), ("PROG", "iyor"))
+    ]
+    recipe = replace(WORD_FORM_GENERATOR, epochs=15, max_steps=60)
+    augmenter = Recombination(Tagged(), recipe, prototypes=1, device="cpu").fit(forms)
+    augmenter.sampling = replace(augmenter.sampling, novelty="nothing", batch=64, patience=5)
+    assert_accounts_agree(augmenter, origins={"own", "1"})
 
 
 def test_tokens_chosen_by_hand_are_counted(explorer: Explorer) -> None:
@@ -107,6 +125,19 @@ def test_prototypes_are_drawn_from_the_training_examples(explorer: Explorer) -> 
     assert drawn[0] == explorer.draw_prototypes(0)
     assert len(set(drawn)) > 5
     assert all(len(pair) == 2 and set(pair) <= set(TASK.train) for pair in drawn)
+
+
+def test_of_networks_with_data_of_their_own_the_first_is_explored() -> None:
+    own, others = TASK.train[:40], TASK.train[10:]
+    rule, recipe = LongShort(), replace(QUICK_GENERATOR, max_steps=3)
+    augmenter = Recombination(rule, recipe, seeds=(1, 2), device="cpu")
+    augmenter.fit_each([own, others], [rule.build(own, seed=0), rule.build(others, seed=0)])
+    explorer = Explorer(augmenter)
+    assert explorer.examples == tuple(own)
+    for seed in range(10):
+        prototypes = explorer.draw_prototypes(seed)
+        assert set(prototypes) <= set(own)
+        assert explorer.next(prototypes, (), choice=GREEDY).alternatives
 
 
 @pytest.mark.parametrize("prototypes", [0, 1])

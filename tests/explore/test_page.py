@@ -120,6 +120,25 @@ def test_the_sample_goes_on_from_an_alternative(page: Page) -> None:
     assert page.evaluate(SAMPLE)[0] == before[0]
 
 
+def test_other_prototypes_end_the_sample(page: Page) -> None:
+    prepare(page)
+    page.click("#start")
+    page.type("fieldset:nth-of-type(2) .x", "look")
+    page.evaluate("new Promise((done) => setTimeout(done, 300))")  # answers that are still under way come
+    assert page.evaluate(SAMPLE) == []
+    assert page.evaluate("document.getElementById('alternatives').hidden")
+
+
+def test_spaces_within_tokens_can_be_seen_and_typed(page: Page) -> None:
+    page.type("fieldset:nth-of-type(1) .x", "run a␣b")
+    shown = (
+        "[...document.querySelectorAll('fieldset:nth-of-type(1) .text')].slice(0, 3).map((token) => token.textContent)"
+    )
+    assert page.evaluate(shown) == ["run", "a␣b", "▷"]
+    page.click("#start")
+    page.wait_for("document.getElementById('problem').textContent.includes(\"does not know 'a b'\")")
+
+
 def test_the_copied_token_is_marked(page: Page) -> None:
     prepare(page)
     page.click("#start")

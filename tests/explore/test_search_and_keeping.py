@@ -62,3 +62,5 @@ def test_an_empty_file_will_do_and_a_folder_will_not(tmp_path: Path) -> None:
     assert Keeper(path).keep(example("jump")) == 1
     with pytest.raises(RecombineError):
         Keeper(tmp_path)
+    with pytest.raises(RecombineError, match="standard output"):
+        Keeper(Path("-"))

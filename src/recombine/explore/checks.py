@@ -11,6 +11,9 @@ from recombine.example import Example
 NAMED = 30
 """So many known tokens are named to somebody who typed an unknown one."""
 
+SPACE = "␣"
+"""Stands for a space within a token, on the page too, since spaces part tokens."""
+
 BLAMED = 5
 """So many unknown tokens are named."""
 
@@ -53,4 +56,4 @@ def _nearest(token: str, known: Iterable[str]) -> str:
 def _some(known: Iterable[str]) -> str:
     tokens = list(known)
     rest = f" and {len(tokens) - NAMED:,} others" if len(tokens) > NAMED else ""
-    return f"It knows: {' '.join(token[:60] for token in tokens[:NAMED])}{rest}."
+    return f"It knows: {' '.join(token[:60].replace(' ', SPACE) for token in tokens[:NAMED])}{rest}."

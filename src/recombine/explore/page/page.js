@@ -190,7 +190,6 @@ function stop() {
 }
 
 function prototypesChanged() {
-  if (!steps.length) return;
   cut(0);
   select(undefined);
   at("status").textContent = "Nothing yet.";

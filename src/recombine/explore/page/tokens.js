@@ -17,7 +17,7 @@ export const typed = (tokens) => tokens.map(shown).join(" ");
 export const parsed = (text) => text.split(" ").filter(Boolean).map((token) => token.replaceAll(SPACE, " "));
 
 /** Returns a probability for people. */
-export const percent = (p) => `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`;
+export const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`);
 
 /** Returns what a place of a sequence x ▷ y is called: ▷, end, or the token's number, from 1. */
 export function position(tokens, place) {
