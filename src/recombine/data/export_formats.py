@@ -77,7 +77,7 @@ class Mixture:
         if mix.originals == mix.new == 1:
             return ""
         originals, new = mix.originals * len(self.originals), mix.new * len(self.new)
-        times = f"Originals stand here {mix.originals} times and new examples {mix.new} times"
+        times = f"Originals stand here {_times(mix.originals)} and new examples {_times(mix.new)}"
         return f"{times}, so that {new / (originals + new):.1%} of the lines are new examples.\n\n"
 
     def vocabulary(self) -> dict[str, None]:
@@ -130,9 +130,8 @@ def yoyodyne(data: Mixture) -> Files:
         f'  target_sep: "{separator}"',
         '  features_sep: ";"',
     ]
-    how = (
-        f"{data.repetition}Train with: `yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv`"
-    )
+    command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
+    how = f"{data.repetition}Train in this folder with: `{command}`"
     return Files({"train.tsv": _quoted(data), "data.yaml": config}, how)
 
 
@@ -144,7 +143,7 @@ def fairseq(data: Mixture) -> Files:
         "train.tgt": (_spaced(example.y) for example in data.repeated),
     }
     how = (
-        f"{data.repetition}Train with: `fairseq-preprocess --source-lang src --target-lang tgt --trainpref train "
+        f"{data.repetition}Train in this folder with: `fairseq-preprocess --source-lang src --target-lang tgt --trainpref train "
         "--destdir data-bin && fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 "
         "--max-epoch 100 --disable-validation`"
     )
@@ -170,14 +169,14 @@ def opennmt(data: Mixture) -> Files:
             f"    weight: {weight}",
         ]
     config += ["save_data: run", "src_vocab: run/vocab.src", "tgt_vocab: run/vocab.tgt", "save_model: run/model"]
-    how = "Train with: `onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml`"
+    how = "Train in this folder with: `onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml`"
     return Files({**lines, "config.yaml": config}, how)
 
 
 def hugging_face(data: Mixture) -> Files:
     """Two splits with strings for tokenizers and tokens for everybody else."""
     how = (
-        "Train with:\n\n```python\nfrom datasets import interleave_datasets, load_dataset\n\n"
+        "Train in this folder with:\n\n```python\nfrom datasets import interleave_datasets, load_dataset\n\n"
         'splits = load_dataset("json", data_files={"original": "original.jsonl", "new": "new.jsonl"})\n'
         'train = interleave_datasets([splits["original"], splits["new"]], '
         f"probabilities={_probabilities(data.mix)}, seed=0, "
@@ -188,6 +187,10 @@ def hugging_face(data: Mixture) -> Files:
     return Files(
         {name: (_row(each, characters=characters) for each in examples) for name, examples in parts.items()}, how
     )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _probabilities(mix: Mix) -> list[float]:
