@@ -14,7 +14,7 @@ from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.example import Example, Provenance
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.training.corpus import encoded
+from recombine.training.corpus import encoded, padded
 from recombine.training.twins import Twins, called
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
@@ -81,13 +81,17 @@ class _Collected:
 
 
 class _Batch:
-    """What one replica drew in one go, on the host."""
+    """Those of what one replica drew in one go that are worth a look, on the host."""
 
-    def __init__(self, chosen: np.ndarray, generated: Generated, replica: int, *, width: int) -> None:
-        self.chosen, self.width, self.own, self.replica = chosen, width, generated.own, replica
-        self.tokens: list[list[int]] = generated.tokens[replica].tolist()
-        self.entries: list[list[int]] = generated.entries[replica].tolist()
-        self.scores: list[float] = generated.log_probability[replica].tolist()
+    def __init__(
+        self, chosen: np.ndarray, generated: Generated, replica: int, *, width: int, numbers: torch.Tensor
+    ) -> None:
+        self.width, self.own, self.replica = width, generated.own, replica
+        self.numbers: list[int] = numbers.tolist()  # their places among all that were drawn
+        self.chosen = chosen[self.numbers]
+        self.tokens: list[list[int]] = generated.tokens[replica, numbers].tolist()
+        self.entries: list[list[int]] = generated.entries[replica, numbers].tolist()
+        self.scores: list[float] = generated.log_probability[replica, numbers].tolist()
 
 
 class _Known:
@@ -97,6 +101,11 @@ class _Known:
         self.inputs = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
         self.outputs = {_key(vocabulary.encode(example.y)[:-1]) for example in examples}
         self.pairs = {_key(vocabulary.encode(example.d)[:-1]) for example in examples}
+
+    def input_codes(self, codes: torch.Tensor) -> torch.Tensor:
+        """Returns the codes of the inputs (N,), as `_input_codes` has them."""
+        rows = [[*np.frombuffer(key, dtype=np.int32).tolist(), SEP] for key in sorted(self.inputs)]
+        return _input_codes(torch.from_numpy(padded(rows)).to(codes.device), codes)
 
     def holds(self, ids: list[int], novelty: str) -> bool:
         """Tells whether something that must be new is not."""
@@ -145,6 +154,11 @@ class Sampler:
         parts = parts or [examples]
         known = [_Known(part, vocabulary) for part in parts]
         self._known = [known[replica % len(known)] for replica in range(model.replicas)]
+        # Nearly all draws have inputs that are known. A table of random codes lets the device find them in one go.
+        codes = np.random.default_rng(5).integers(-(2**63), 2**63, (self.steps + 1, model.architecture.vocabulary))
+        self._codes = torch.from_numpy(codes).to(self.device)
+        coded = [each.input_codes(self._codes) for each in known]
+        self._known_codes = [coded[replica % len(coded)] for replica in range(model.replicas)]
 
     def sample(self, n: int, seeds: Sequence[int], accept: Validators = None) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
@@ -164,9 +178,26 @@ class Sampler:
             batches += 1
             for replica, so_far in enumerate(collected):
                 if not so_far.given_up and len(so_far.kept) < wanted:
-                    batch = _Batch(chosen[replica], generated, replica, width=sequences.shape[-1])
-                    self._collect(so_far, batch, wanted=wanted, accept=validators[replica])
+                    self._collect(
+                        so_far,
+                        chosen[replica],
+                        generated,
+                        replica,
+                        width=sequences.shape[-1],
+                        wanted=wanted,
+                        accept=validators[replica],
+                    )
         return [self._result(n, so_far) for so_far in collected]
+
+    def _known_inputs(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:
+        """Tells which whole candidates (B, T) of a replica have an input that is not new, if it must be."""
+        if self.settings.novelty in ("nothing", "pair"):
+            return torch.zeros_like(tokens[:, 0], dtype=torch.bool)
+        ends = tokens == EOS
+        parts = (tokens == SEP).sum(-1)
+        first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
+        whole = ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
+        return whole & torch.isin(_input_codes(tokens, self._codes), self._known_codes[replica])
 
     def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
         if self.twins is None:
@@ -186,22 +217,45 @@ class Sampler:
         longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
         return sequences[..., :longest]
 
-    def _collect(self, so_far: _Collected, batch: _Batch, *, wanted: int, accept: Validator | None) -> None:
-        so_far.drawn += len(batch.tokens)
-        for number, row in enumerate(batch.tokens):
-            ids, reason = self._judge(row, so_far.seen, self._known[batch.replica])
-            if reason is None:
-                so_far.seen.add(_key(ids))
-                example = self._example(ids, batch, number)
-                reason = accept(example) if accept else None
-            if reason is not None:
-                so_far.rejected[reason] += 1
-                if reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] <= SHOWN:
-                    so_far.turned_down.append(_because(self._example(ids, batch, number), reason))
-                continue
-            so_far.kept.append((batch.scores[number], example))
+    def _collect(
+        self,
+        so_far: _Collected,
+        chosen: np.ndarray,
+        generated: Generated,
+        replica: int,
+        *,
+        width: int,
+        wanted: int,
+        accept: Validator | None,
+    ) -> None:
+        known = self._known_inputs(generated.tokens[replica], replica)
+        if so_far.rejected.get(KNOWN, 0) < SHOWN:  # some are kept to be looked at
+            known = torch.zeros_like(known)
+        numbers = (~known).nonzero()[:, 0]
+        batch = _Batch(chosen, generated, replica, width=width, numbers=numbers)
+        so_far.drawn += len(known)
+        seen_until = len(known)
+        for place in range(len(batch.tokens)):
+            self._look(so_far, batch, place, accept)
             if len(so_far.kept) == wanted:
-                return
+                seen_until = batch.numbers[place]
+                break
+        if passed_over := int(known[:seen_until].sum()):
+            so_far.rejected[KNOWN] += passed_over
+
+    def _look(self, so_far: _Collected, batch: _Batch, place: int, accept: Validator | None) -> None:
+        """Keeps one of the candidates, or counts why not."""
+        ids, reason = self._judge(batch.tokens[place], so_far.seen, self._known[batch.replica])
+        if reason is None:
+            so_far.seen.add(_key(ids))
+            example = self._example(ids, batch, place)
+            reason = accept(example) if accept else None
+        if reason is None:
+            so_far.kept.append((batch.scores[place], example))
+            return
+        so_far.rejected[reason] += 1
+        if reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] <= SHOWN:
+            so_far.turned_down.append(_because(self._example(ids, batch, place), reason))
 
     def _judge(self, ids: list[int], seen: set[bytes], known: _Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
@@ -250,6 +304,13 @@ def _because(example: Example, reason: str) -> Example:
     """Returns the example with the reason for its rejection among the details of its provenance."""
     assert example.provenance is not None
     return example.with_provenance(replace(example.provenance, details={"rejected": reason}))
+
+
+def _input_codes(tokens: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    """Returns a number for the input in each row (B, T), that is for what comes before ▷, from codes (places, ids)."""
+    places = torch.arange(tokens.shape[-1], device=tokens.device) % len(codes)
+    in_x = (tokens == SEP).cumsum(-1) == 0
+    return torch.where(in_x, codes[places, tokens], 0).sum(-1)
 
 
 def _key(ids: Sequence[int]) -> bytes:
