@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: install quickstart test lint clean
+.PHONY: install quickstart test lint browser clean
 
 install: $(INSTALLED)
 
@@ -24,8 +24,13 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Pages are tested in Chromium. Where it is missing and cannot be had, those tests are skipped and say so.
+browser:
+	-@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || \
+		(timeout 120 apt-get update && timeout 180 apt-get install --yes --no-install-recommends chromium) >/dev/null 2>&1
+
 # One thread a process: two processes with two threads each wait for one another on two cores.
-test: lint
+test: lint browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 clean:

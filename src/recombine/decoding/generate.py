@@ -9,6 +9,7 @@ from torch import Tensor
 from recombine.data.vocabulary import BOS, EOS, PAD, SEP
 from recombine.models import copying
 from recombine.models.noise import Noise
+from recombine.models.precision import fast_products
 from recombine.models.recombiner import Context, Recombiner, State
 
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
@@ -71,8 +72,22 @@ def generate(
         prefix: Token ids (R, B, P), all of one length P ≥ 1, that every sequence has to begin with; what is generated
             comes after them and does not hold them.
     """
-    if decoding.strategy == "beam":
-        return _beam(model, prototypes, steps, decoding.width, noise=noise, prefix=prefix)
+    with fast_products():
+        if decoding.strategy == "beam":
+            return _beam(model, prototypes, steps, decoding.width, noise=noise, prefix=prefix)
+        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
+
+
+def _draw(
+    model: Recombiner,
+    prototypes: Tensor,
+    steps: int,
+    decoding: Decoding,
+    *,
+    noise: Noise | None,
+    prefix: Tensor | None,
+) -> Generated:
+    """Chooses one token after the other."""
     run = _Run.start(model, prototypes, noise, prefix=prefix)
     batch = prototypes.shape[1]
     tokens, entries, own = [], [], []

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -10,6 +9,7 @@ import torch
 from torch import Tensor
 
 from recombine.models.noise import Noise
+from recombine.models.precision import fast_products
 from recombine.models.recombiner import Recombiner
 from recombine.training.optimizer import Precision, population_adam
 from recombine.training.schedule import Batch, Schedule
@@ -119,7 +119,7 @@ class Trainer:
         over = self.history.stopped_early or self._learned_out()
         for epoch in range(done, done if over else self.settings.epochs):
             began = time.perf_counter()
-            with _fast_products():
+            with fast_products():
                 self._epoch(batches, began)
             self._after_epoch(epoch)
             self.history.seconds += time.perf_counter() - began
@@ -164,7 +164,7 @@ class Trainer:
         if self.evaluate is None:
             return
         self.model.eval()
-        with torch.no_grad(), _fast_products():
+        with torch.no_grad(), fast_products():
             value = self.evaluate(self.model)
         self.history.evaluation.append(value.tolist())
         better, improved = value > self.best, value > self.best + settings.improvement
@@ -178,14 +178,3 @@ class Trainer:
             for master, best in zip(self.optimizer.masters, self.best_parameters, strict=True):
                 rows = better.repeat_interleave(len(best) // len(better))
                 best[rows] = master[rows]
-
-
-@contextmanager
-def _fast_products() -> Iterator[None]:
-    """Lets a GPU multiply float32 matrices in TF32, which is many times faster and precise enough to train with."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
