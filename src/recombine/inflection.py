@@ -5,6 +5,7 @@ the paper. Characters and tags share one vocabulary, so a tag travels as ``[TAG]
 fields can be told apart again in whatever a model generates.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -84,6 +85,11 @@ def is_inflection(example: Example) -> bool:
     """Tells whether an example is a word form in the generator's order: characters, then tags ▷ characters."""
     lemma, tags = split_analysis(example.x)
     return bool(lemma and tags) and not any(map(is_tag, example.y)) and max(map(len, (*lemma, *example.y))) == 1
+
+
+def are_inflections(examples: Iterable[Example]) -> bool:
+    """Tells whether all examples are word forms in the generator's order."""
+    return all(map(is_inflection, examples))
 
 
 def reordered(example: Example) -> Example:

@@ -63,6 +63,10 @@ Epsilon = Annotated[
         help="Keep only samples with a token that is in fewer than this share of the training examples.",
     ),
 ]
+Resample = Annotated[
+    bool,
+    typer.Option("--resample", help="Keep only samples with something rare in them; what is rare is found out."),
+]
 Ngram = Annotated[int, typer.Option("--ngram", metavar="N", help="With --epsilon: look at up to N tokens in a row.")]
 Prototypes = Annotated[
     int | None,
@@ -81,7 +85,7 @@ Neighborhood = Annotated[
         "--neighborhood",
         metavar="RULE",
         help="Which examples can give which: long-short, long-long, one-prototype or tagged; auto: tagged for word "
-        "forms, else the first of the others by which half of the examples have a neighborhood.",
+        "forms, else the first that suits what is rare and by which half of the examples have a neighborhood.",
     ),
 ]
 Temperature = Annotated[
@@ -108,6 +112,7 @@ def augment_cli(
     seed: Seed = 0,
     epsilon: Epsilon = None,
     ngram: Ngram = 1,
+    resample: Resample = False,
     prototypes: Prototypes = None,
     neighborhood: Neighborhood = AUTO,
     temperature: Temperature = None,
@@ -138,7 +143,7 @@ def augment_cli(
     learned = Learned(
         prototypes=prototypes, neighborhood=neighborhood, temperature=temperature, novelty=novelty, model=model
     )
-    plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output))
+    plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output), resample)
     reading = Reading(format, tokens, columns)
     plan.check()
     check_one_standard_input(train, test)

@@ -9,7 +9,6 @@ from recombine.cli.inspection import RULES
 from recombine.cli.options import AUTO
 from recombine.cli.printing import say, working
 from recombine.cli.progress import progress
-from recombine.cli.reading import are_inflections
 from recombine.cli.training import Training, outcome, resumable
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
@@ -18,16 +17,10 @@ if TYPE_CHECKING:
     from recombine.augmentation.protocol import Novelty
     from recombine.augmentation.recombination import Recombination
     from recombine.augmentation.sampler import SamplingSettings
-    from recombine.neighborhoods import Neighborhoods, Rule
+    from recombine.neighborhoods import Neighborhoods
 
 NOVELTIES = ("pair", "input", "both")
 """What must be new about a sample."""
-
-TRIED = ("long-short", "long-long", "one-prototype")
-"""The rules that ``auto`` tries, in this order, for anything but word forms."""
-
-ENOUGH = 0.5
-"""``auto`` takes the first rule by which so many of the examples have a neighborhood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +109,7 @@ def recombination(
 
 
 def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: int) -> "Neighborhoods":
-    """Returns the neighborhoods to learn from.
-
-    ``auto`` is the tagged rule for word forms; else the first rule of ``TRIED`` by which at least half of the examples
-    have a neighborhood, or if there is none, the one by which most have one.
+    """Returns the neighborhoods to learn from, by the rule that was asked for, or the one that suits the examples.
 
     Raises:
         RecombineError: If no example has a neighborhood.
@@ -127,42 +117,19 @@ def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: i
     import numpy as np
 
     from recombine.neighborhoods import Neighborhoods
+    from recombine.own_data import choices
 
-    names = (
-        [learned.neighborhood] if learned.neighborhood != AUTO else ["tagged"] if are_inflections(examples) else TRIED
-    )
-    tried: list[Neighborhoods] = []
-    for rule in map(_rule, names):
-        if learned.prototypes == 0:  # nothing is rebuilt from anything
-            return Neighborhoods(np.empty((0, 1), dtype=np.int32), rule.name)
-        found = rule.build(examples, seed=seed)
-        if learned.prototypes is None or learned.prototypes <= found.prototypes:
-            tried.append(found)
-            if found.coverage(examples) >= ENOUGH:
-                break
-    if not tried:
-        raise RecombineError(
-            f"a {learned.neighborhood} neighborhood has no {learned.prototypes} prototypes.",
-            hint="Lower --prototypes, or choose another --neighborhood.",
-        )
-    best = max(tried, key=lambda found: found.coverage(examples))
-    if not len(best):
-        raise RecombineError(
-            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for found in tried)}).",
-            hint=f"Try {_alternative(learned)}, more data, or --method geca, which needs none.",
-        )
-    return best
-
-
-def _alternative(learned: Learned) -> str:
-    return "fewer --prototypes" if learned.neighborhood == AUTO else "--neighborhood auto"
-
-
-def _rule(name: str) -> "Rule":
-    from recombine.neighborhoods import NEIGHBORHOODS, LongShort
-
-    # With each left-over token counted once, second prototypes are short, and rare words often among them.
-    return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
+    auto = learned.neighborhood == AUTO
+    names = choices.rule_names(examples, choices.rarity(examples)) if auto else (learned.neighborhood,)
+    if learned.prototypes == 0:  # nothing is rebuilt from anything
+        return Neighborhoods(np.empty((0, 1), dtype=np.int32), names[0])
+    rules = list(map(choices.rule_named, names))
+    try:
+        return choices.neighborhoods(examples, rules, prototypes=learned.prototypes, seed=seed).value
+    except RecombineError as error:
+        other = "" if auto else "--neighborhood auto, "
+        hint = f"Try {other}fewer --prototypes, more data, or --method geca, which needs none."
+        raise RecombineError(error.message, hint=hint) from None
 
 
 def _prepared(
@@ -170,8 +137,10 @@ def _prepared(
 ) -> "tuple[Recombination, Neighborhoods]":
     from recombine.augmentation.drawing import distinct_examples
     from recombine.augmentation.recombination import Recombination
+    from recombine.own_data import choices
+    from recombine.training.device import resolve
 
-    recipe = training.generator(word_forms=are_inflections(examples))
+    resolve(training.device)  # an error that comes before the work costs none
     distinct = distinct_examples(examples, least=2, who="recombination")
     with working("Looking for neighborhoods"):
         neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed)
@@ -180,7 +149,11 @@ def _prepared(
         say(f"Neighborhood {neighborhoods.rule}: {ways}.")
     prototypes = neighborhoods.prototypes if learned.prototypes is None else learned.prototypes
     augmenter = Recombination(
-        _rule(neighborhoods.rule), recipe, prototypes=prototypes, seeds=training.population, device=training.device
+        choices.rule_named(neighborhoods.rule),
+        training.generator(distinct, rare=choices.rarity(distinct).name, prototypes=prototypes),
+        prototypes=prototypes,
+        seeds=training.population,
+        device=training.device,
     )
     augmenter.sampling = learned.sampling(augmenter.sampling)
     return augmenter, neighborhoods

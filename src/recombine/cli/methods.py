@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.learned import Learned, recombination
-from recombine.cli.printing import working
+from recombine.cli.printing import say, working
 from recombine.cli.reading import are_inflections
 from recombine.cli.training import Training, enough_memory
 from recombine.errors import RecombineError, unknown
@@ -32,6 +32,7 @@ class Plan:
         training: Seeds and device; for the learned method, how networks are trained.
         learned: What else the learned method is told.
         state: Where the state of training is kept until it is over.
+        resample: Whether only samples with something rare are kept; what is rare is found out, unless epsilon says it.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Plan:
     training: Training = field(default_factory=Training)
     learned: Learned = field(default_factory=Learned)
     state: Path | None = None
+    resample: bool = False
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -70,16 +72,16 @@ class Plan:
 
     def validator(self, examples: Sequence[Example]) -> "Validator | None":
         """Returns what decides which samples are kept: word forms of word forms, and what is rare if asked for."""
-        rare = None if self.epsilon is None else self.resampler(examples).fit(examples)
-        if not are_inflections(examples):
-            return rare
+        from recombine.own_data import choices
+        from recombine.own_data.validators import all_of, well_formed
 
-        def accept(sample: Example) -> str | None:
-            if not are_inflections([sample]):
-                return "no word form"
-            return rare(sample) if rare else None
-
-        return accept
+        if self.epsilon is not None:
+            return all_of(well_formed(examples), self.resampler(examples).fit(examples))
+        if not self.resample:
+            return well_formed(examples)
+        rare = choices.rarity(examples)
+        say(f"Rare: {rare.reason}.")
+        return all_of(well_formed(examples), rare.value)
 
 
 def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
@@ -116,9 +118,9 @@ def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) ->
 
 
 def _geca(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
-    from recombine.augmentation.geca import GECA
+    from recombine.own_data import choices
 
-    return _by_rule(GECA(fragment_size=4, gaps=1) if are_inflections(examples) else GECA(), examples, plan)
+    return _by_rule(choices.geca(examples).value, examples, plan)
 
 
 def _oversample(examples: Sequence[Example], plan: Plan) -> "list[Samples]":

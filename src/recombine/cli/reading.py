@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import is_inflection, reordered
+from recombine.inflection import are_inflections as are_inflections
+from recombine.inflection import reordered
 
 STANDARD = "-"
 """Stands for standard input or output."""
@@ -73,11 +74,6 @@ class Reading:
         if source == STANDARD:
             return are_inflections(examples)
         return self.columns == Reading.columns and files.detect(source) == "sigmorphon"
-
-
-def are_inflections(examples: Sequence[Example]) -> bool:
-    """Tells whether all examples are word forms in the generator's order: characters, then tags ▷ characters."""
-    return all(map(is_inflection, examples))
 
 
 def name_of(source: str) -> str:

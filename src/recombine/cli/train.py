@@ -162,8 +162,7 @@ def train_predictor(
     """
     from recombine.prediction.predictor import Predictor
 
-    recipe = training.predictor(word_forms=are_inflections(list(map(reordered, examples))))
-    predictor = Predictor(recipe, seeds=training.population, device=training.device)
+    predictor = Predictor(training.predictor(examples), seeds=training.population, device=training.device)
     shown = progress("Training the predictor", judged="held-out accuracy", max_time=training.max_time)
     with enough_memory(), resumable(state), shown as report:
         return predictor.fit_each(examples, augmented, p_aug=p_aug, report=report, checkpoint=state)

@@ -1,12 +1,14 @@
 """What all commands with networks have in common: size, time, threads, memory, and going on after an interruption."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recombine.cli.options import AUTO
 from recombine.errors import RecombineError, unknown
+from recombine.example import Example
 
 if TYPE_CHECKING:
     from recombine.training.fit import Recipe
@@ -21,7 +23,7 @@ class Training:
     """How networks are to be trained: the options as they were given, None for those that were not.
 
     Attributes:
-        size: One of ``SIZES``; None: small on a CPU, the paper's on a GPU.
+        size: One of ``SIZES``; None: small on a CPU or for few examples, else the paper's.
         epochs: Passes over the data; None: as many as the size has.
         max_time: Seconds; None: no bound.
         device: ``auto``, ``cpu`` or ``cuda``.
@@ -46,31 +48,29 @@ class Training:
         """The seed of each network."""
         return tuple(range(self.seed, self.seed + (self.seeds or 1)))
 
-    def generator(self, *, word_forms: bool) -> "Recipe":
-        """Returns the recipe of recombination networks, for word forms or for anything else."""
-        from recombine.training import presets
+    def generator(self, examples: Sequence[Example], *, rare: str, prototypes: int) -> "Recipe":
+        """Returns the recipe of recombination networks that suits the examples; see ``networks.generator``."""
+        from recombine.own_data import networks
 
-        if word_forms:
-            return self._recipe(small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
-        return self._recipe(small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+        chosen = networks.generator(examples, self._size(examples), rare=rare, prototypes=prototypes)
+        return self._bounded(networks.length(chosen.value, most=networks.GENERATOR_STEPS).value)
 
-    def predictor(self, *, word_forms: bool) -> "Recipe":
-        """Returns the recipe of predictors, for word forms or for anything else."""
-        from recombine.training import presets
+    def predictor(self, examples: Sequence[Example]) -> "Recipe":
+        """Returns the recipe of predictors that suits the examples; see ``networks.predictor``."""
+        from recombine.own_data import networks
 
-        if word_forms:
-            return self._recipe(small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
-        return self._recipe(small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
+        chosen = networks.predictor(examples, self._size(examples))
+        return self._bounded(networks.length(chosen.value, most=networks.PREDICTOR_STEPS).value)
 
-    def _recipe(self, *, small: "Recipe", paper: "Recipe") -> "Recipe":
-        """Returns one of two recipes, with epochs and time as they were asked for."""
-        from recombine.training.device import resolve
+    def _size(self, examples: Sequence[Example]) -> str:
+        from recombine.own_data import networks
 
-        by_device = "paper" if resolve(self.device).type == "cuda" else "small"
-        recipe = {"small": small, "paper": paper}[self.size or by_device]
-        if self.epochs is not None:
-            recipe = replace(recipe, epochs=self.epochs, min_steps=0, max_steps=None)
-        return replace(recipe, max_time=self.max_time)
+        return networks.asked_or_chosen(self.size or AUTO, examples, self.device).value
+
+    def _bounded(self, recipe: "Recipe") -> "Recipe":
+        from recombine.own_data import networks
+
+        return networks.bounded(recipe, epochs=self.epochs, max_time=self.max_time)
 
 
 def forget(state: Path | None) -> None:

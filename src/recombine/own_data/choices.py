@@ -1,0 +1,171 @@
+"""What "auto" stands for, as far as data decide it: each choice is a function of the examples, and gives its reason."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Generic, TypeVar
+
+from recombine.augmentation.drawing import distinct_examples
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.resample import Resampler
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import are_inflections, is_tag
+from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Neighborhoods, Rule
+
+Chosen = TypeVar("Chosen", covariant=True)
+
+TOKENS, PAIRS, NOTHING = "tokens", "pairs", "nothing"
+"""What can be rare."""
+
+EPSILONS = (0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
+"""Shares below which a token may count as rare, those that are tried first first."""
+
+EXCEPTION = 0.25
+"""What more than this share of the examples have is no exception, so it is not called rare."""
+
+ENOUGH = 0.5
+"""A neighborhood rule will do if so many of the examples have a neighborhood by it."""
+
+LEAST_RATE, MOST_RATE = 0.01, 0.2
+"""The bounds of mixing rates, which are the paper's lowest and highest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[Chosen]):
+    """A decision that was made from the data.
+
+    Attributes:
+        name: What was chosen, in a word or two.
+        value: What was chosen.
+        reason: What in the data speaks for it.
+    """
+
+    name: str
+    value: Chosen
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
+    """Chooses what is rare, by which samples are kept (section 4.1); of word forms only tags count.
+
+    - ``tokens``: those in fewer than 2 % of the different examples; or, where more than a quarter of the examples have
+      such a token, in fewer than 1 %, 0.5 % and so on, until the rare is an exception. In fewer than 75 examples, those
+      of a single one.
+    - ``pairs``: where no token is rare, two neighboring tokens of an input that were never seen together.
+    - ``nothing``: where neither tells samples apart. All samples are kept.
+
+    Args:
+        examples: The training examples, at least one.
+    """
+    distinct = distinct_examples(examples, least=1, who="resampling")
+    relevant = is_tag if are_inflections(distinct) else None
+    resampler = Resampler(min(1.0, max(EPSILONS[0], 1.5 / len(distinct))), relevant=relevant).fit(distinct)
+    if not resampler.rare_:
+        return _unseen_pairs(distinct, replace(resampler))
+    rarest = [found.probability for found in map(resampler.rarest, distinct) if found is not None]
+    for epsilon in (resampler.epsilon, *EPSILONS[1:]):
+        holders = sum(probability < epsilon for probability in rarest)
+        if 0 < holders <= EXCEPTION * len(distinct):
+            found = replace(resampler, epsilon=epsilon).fit(distinct)
+            what = (
+                f"{len(found.rare_):,} {'tags' if relevant else 'tokens'} in fewer than {epsilon:.2%} of the examples"
+            )
+            return Choice(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
+    return Choice(NOTHING, None, f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token")
+
+
+def _unseen_pairs(distinct: Sequence[Example], tokens: Resampler) -> Choice[Resampler | None]:
+    """Chooses pairs that were never seen, if there can be any."""
+    relevant = tokens.relevant or (lambda _: True)
+    sides = [tuple(filter(relevant, example.x)) for example in distinct]
+    words = {token for side in sides for token in side}
+    pairs = {pair for side in sides for pair in pairwise(side)}
+    if not 0 < len(pairs) < len(words) ** 2:
+        return Choice(
+            NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen"
+        )
+    unseen = replace(tokens, epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
+    reason = f"pairs of input tokens, of which {len(pairs):,} of {len(words) ** 2:,} were seen; no token is rare"
+    return Choice(PAIRS, unseen, reason)
+
+
+def rule_names(examples: Sequence[Example], rare: Choice[Resampler | None]) -> tuple[str, ...]:
+    """Chooses the neighborhood rules to try, in order.
+
+    Word forms have the tagged rule. Else a rare token, which is mostly seen in short examples, comes from a short
+    second prototype; where it is pairs that are missing, both prototypes are long. So the paper has it on SCAN.
+
+    Args:
+        examples: The training examples.
+        rare: What is rare in them.
+    """
+    if are_inflections(examples):
+        return ("tagged",)
+    two = ("long-long", "long-short") if rare.name == PAIRS else ("long-short", "long-long")
+    return (*two, "one-prototype")
+
+
+def rule_named(name: str) -> Rule:
+    """Returns the rule of a name, with settings that suit any data."""
+    # With each left-over token counted once, second prototypes are short, and rare words often among them.
+    return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
+
+
+def neighborhoods(
+    examples: Sequence[Example], rules: Sequence[Rule], *, prototypes: int | None = None, seed: int = 0
+) -> Choice[Neighborhoods]:
+    """Chooses the first rule by which at least half of the examples have a neighborhood, or else the best.
+
+    Args:
+        examples: The training examples, all different.
+        rules: The rules to try, in order.
+        prototypes: How many prototypes are needed; None: any number.
+        seed: For the random choices of rules.
+
+    Raises:
+        RecombineError: If no rule has so many prototypes, or no example has a neighborhood.
+    """
+    tried: list[Neighborhoods] = []
+    for rule in rules:
+        found = rule.build(examples, seed=seed)
+        if prototypes is None or prototypes <= found.prototypes:
+            tried.append(found)
+            if found.coverage(examples) >= ENOUGH:
+                break
+    if not tried:
+        names = " or ".join(rule.name for rule in rules)
+        raise RecombineError(
+            f"a {names} neighborhood has no {prototypes} prototypes.", hint="Ask for fewer, or choose another rule."
+        )
+    best = max(tried, key=lambda found: found.coverage(examples))
+    if not len(best):
+        raise RecombineError(
+            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for found in tried)}).",
+            hint="Give more data, or take GECA, which needs no neighborhoods.",
+        )
+    reason = f"{best.coverage(examples):.0%} of the examples can be rebuilt from others, in {len(best):,} ways"
+    return Choice(best.rule, best, reason)
+
+
+def geca(examples: Sequence[Example]) -> Choice[GECA]:
+    """Chooses GECA's fragments: whole words, or up to four characters of word forms."""
+    if are_inflections(examples):
+        return Choice("one gap of four", GECA(fragment_size=4, gaps=1), "word forms, whose sides share characters")
+    return Choice("two gaps of one", GECA(), "words")
+
+
+def mixing_rate(originals: int, augmented: int) -> Choice[float]:
+    """Chooses p_aug, how often a predictor sees a new example: their share, but within the paper's rates.
+
+    Args:
+        originals: How many different training examples there are.
+        augmented: How many new ones.
+    """
+    share = augmented / (originals + augmented)
+    rate = min(MOST_RATE, max(LEAST_RATE, share)) if augmented else 0.0
+    bounded = "" if rate == share else f", kept within {LEAST_RATE} and {MOST_RATE}"
+    return Choice(f"{rate:.2g}", rate, f"{augmented:,} new examples beside {originals:,}{bounded}")

@@ -1,0 +1,128 @@
+"""What "auto" stands for in networks: how large they are, by which tricks they generalise, and how long they train."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from recombine.data.vocabulary import Vocabulary
+from recombine.errors import unknown
+from recombine.example import Example
+from recombine.inflection import are_inflections, reordered
+from recombine.own_data.choices import PAIRS, Choice
+from recombine.training import presets
+from recombine.training.corpus import encoded
+from recombine.training.device import resolve
+from recombine.training.fit import Recipe
+from recombine.training.twins import Twins
+
+SMALL, PAPER = SIZES = ("small", "paper")
+"""The sizes of networks."""
+
+FEW = 500
+"""With fewer examples than that, a small network does on a GPU, too."""
+
+TWIN_NAMES = 8
+"""How many pairs of names twins go by, as in the row of Table 1."""
+
+GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 30_000
+"""The most steps of training at the paper's size: about what the authors' code takes for SCAN."""
+
+TWIN_STEPS = 5_000
+"""With twins, 2,500 small steps were not enough on SCAN's around-right, and 5,000 large ones were."""
+
+
+def size(examples: Sequence[Example], device: str = "auto") -> Choice[str]:
+    """Chooses how large networks are: the paper's size where there are a GPU and data for it, else small.
+
+    Args:
+        examples: The training examples.
+        device: Where networks are to be trained.
+    """
+    count = len(dict.fromkeys(examples))
+    if resolve(device).type != "cuda":
+        return Choice(SMALL, SMALL, "they are trained on a CPU")
+    if count < FEW:
+        return Choice(SMALL, SMALL, f"there are only {count:,} different examples")
+    return Choice(PAPER, PAPER, f"there are a GPU and {count:,} different examples")
+
+
+def asked_or_chosen(asked: str, examples: Sequence[Example], device: str = "auto") -> Choice[str]:
+    """Returns the size that a user asked for, or for ``"auto"`` the one that is chosen."""
+    if asked == "auto":
+        return size(examples, device)
+    if asked not in SIZES:
+        raise unknown("size", asked, ("auto", *SIZES))
+    return Choice(asked, asked, "as was asked for")
+
+
+def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", prototypes: int = 2) -> Choice[Recipe]:
+    """Chooses a recombination network.
+
+    Word forms have a network that copies through gates, as in the paper. Else what the data lack decides: uses of
+    single tokens call for stand-ins, pairs of tokens for twins, if there are any (docs/method.md describes both).
+
+    Args:
+        examples: The training examples.
+        size: One of ``SIZES``.
+        rare: What is rare in them: the name of a choice of rarity.
+        prototypes: How many prototypes the network has.
+    """
+    if are_inflections(examples):
+        recipe = _sized(size, small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
+        return Choice("gated copying", recipe, "word forms")
+    recipe = _sized(size, small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+    network = recipe.network
+    if prototypes < 2:
+        return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
+    twins = _count_twins(examples) if rare == PAIRS else 0
+    if twins:
+        network = replace(network, only_lacking=True, write_seen_only=False)
+        recipe = replace(recipe, network=network, twins=TWIN_NAMES, stand_ins=0.0)
+        return Choice("twins", recipe, f"pairs of tokens are missing, and {twins} tokens have a twin in the output")
+    recipe = replace(recipe, network=replace(network, write_seen_only=True), stand_ins=0.5)
+    return Choice("stand-ins", recipe, "tokens that are seen in few examples must be used as others are")
+
+
+def predictor(examples: Sequence[Example], size: str) -> Choice[Recipe]:
+    """Chooses a predictor: one that can copy from its input for word forms, in either order, else an ordinary one."""
+    if are_inflections(examples) or are_inflections(list(map(reordered, examples))):
+        recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
+        return Choice("copying", recipe, "word forms, whose sides share characters")
+    recipe = _sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
+    return Choice("plain", recipe, "inputs and outputs are not word forms")
+
+
+def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:
+    """Chooses how long a network trains: the epochs of its recipe, within bounds, for data of any size.
+
+    What goes by the names of twins is learned late, so with twins training is longer.
+
+    Args:
+        recipe: How the network is built and trained.
+        most: The most steps, unless the recipe has a bound of its own.
+    """
+    least, bound = recipe.min_steps, recipe.max_steps or most
+    if recipe.twins:
+        least, bound = 2 * least, max(bound, TWIN_STEPS)
+    name = f"{least:,} to {bound:,} steps"
+    reason = f"{recipe.epochs} epochs, or as many as small data need, or as few as large data leave time for"
+    return Choice(name, replace(recipe, min_steps=least, max_steps=bound), reason)
+
+
+def bounded(recipe: Recipe, *, epochs: int | None = None, max_time: float | None = None) -> Recipe:
+    """Returns the recipe with as many epochs and as much time (seconds) as a user asks for; None: not asked for."""
+    if epochs is not None:
+        recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
+    return recipe if max_time is None else replace(recipe, max_time=max_time)
+
+
+def _sized(size: str, *, small: Recipe, paper: Recipe) -> Recipe:
+    # The paper's recipes count epochs only, and an epoch of few data is a few steps.
+    return small if size == SMALL else replace(paper, min_steps=max(paper.min_steps, small.min_steps))
+
+
+def _count_twins(examples: Sequence[Example]) -> int:
+    vocabulary = Vocabulary.of(examples)
+    table = encoded([example.d for example in examples], vocabulary, torch.device("cpu"))
+    return len(Twins.of(table, len(vocabulary), TWIN_NAMES).pairs)

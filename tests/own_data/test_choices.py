@@ -1,0 +1,157 @@
+"""What "auto" chooses on five kinds of data, against counts made here."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from kinds_of_data import NAMES, dataset
+
+from recombine.augmentation.resample import Resampler
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import is_tag
+from recombine.neighborhoods import LongLong, LongShort, OnePrototype
+from recombine.own_data import choices
+
+
+def shares(name: str) -> dict[str, float]:
+    """In which share of the examples each token (of word forms: each tag) is."""
+    examples = dataset(name)
+    counts = Counter(token for example in examples for token in {*example.x, *example.y})
+    return {t: n / len(examples) for t, n in counts.items() if name != "morphology" or is_tag(t)}
+
+
+def holders(name: str, epsilon: float) -> float:
+    """Which share of the examples has a token that fewer than epsilon have."""
+    rare = {token for token, share in shares(name).items() if share < epsilon}
+    return sum(bool(rare & {*example.x, *example.y}) for example in dataset(name)) / len(dataset(name))
+
+
+@pytest.mark.parametrize("name", ["jump", "morphology", "geography", "tiny"])
+def test_rare_tokens_are_those_that_few_examples_have(name: str) -> None:
+    chosen = choices.rarity(dataset(name))
+    assert chosen.name == choices.TOKENS
+    resampler = chosen.value
+    assert isinstance(resampler, Resampler)
+    rare = {token for token, share in shares(name).items() if share < resampler.epsilon}
+    assert {rarity.ngram for rarity in resampler.rare_} == {(token,) for token in rare}
+    assert 0 < holders(name, resampler.epsilon) <= 0.25
+    larger = [epsilon for epsilon in choices.EPSILONS if epsilon > resampler.epsilon]
+    assert all(holders(name, epsilon) > 0.25 for epsilon in larger)
+
+
+def test_what_is_rare_on_data_that_we_know() -> None:
+    known = {"jump": {"jump", "I_JUMP"}, "morphology": {"[PST]"}, "tiny": {"jump", "JUMP"}}
+    for name, expected in known.items():
+        resampler = choices.rarity(dataset(name)).value
+        assert resampler is not None
+        assert {rarity.ngram[0] for rarity in resampler.rare_} == expected
+
+
+def test_where_many_tokens_are_rare_only_the_rarest_count() -> None:
+    assert holders("geography", 0.02) > 0.25
+    resampler = choices.rarity(dataset("geography")).value
+    assert resampler is not None
+    assert resampler.epsilon < 0.02
+    assert all(rarity.ngram[0].startswith("state") for rarity in resampler.rare_)
+
+
+def test_where_no_token_is_rare_unseen_pairs_are() -> None:
+    chosen = choices.rarity(dataset("around-right"))
+    assert chosen.name == choices.PAIRS
+    assert min(shares("around-right").values()) > 0.02
+    resampler = chosen.value
+    assert resampler is not None
+    seen = {pair for example in dataset("around-right") for pair in pairwise(example.x)}
+    assert f"{len(seen)} of 169 were seen" in chosen.reason
+    assert resampler(Example(("walk", "around", "right"), ("I_WALK",))) is None
+    assert resampler(Example(("walk", "right", "right"), ("I_WALK",))) is None
+    assert all(resampler(example) == "without a rare n-gram" for example in dataset("around-right")[::50])
+
+
+@pytest.mark.parametrize(
+    "examples",
+    [
+        [Example((f"x{i}",), (f"Y{i}",)) for i in range(200)],
+        [Example((a,), (a,)) for a in "ab"],
+        [Example((a, b), (a,)) for a in "ab" for b in "ab" for _ in range(3)],
+    ],
+    ids=["all is rare", "two examples", "every pair is there"],
+)
+def test_where_rarity_tells_nothing_all_samples_will_do(examples: list[Example]) -> None:
+    chosen = choices.rarity(examples)
+    assert (chosen.name, chosen.value) == (choices.NOTHING, None)
+
+
+def test_rarity_of_nothing_is_an_error() -> None:
+    with pytest.raises(RecombineError, match="at least 1 example"):
+        choices.rarity([])
+
+
+def test_the_order_of_rules() -> None:
+    orders = {name: choices.rule_names(dataset(name), choices.rarity(dataset(name))) for name in NAMES}
+    assert {name: order[0] for name, order in orders.items()} == {
+        "jump": "long-short",
+        "around-right": "long-long",
+        "morphology": "tagged",
+        "geography": "long-short",
+        "tiny": "long-short",
+    }
+    assert all(order[-1] == "one-prototype" for name, order in orders.items() if name != "morphology")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_rule_that_covers_half_is_taken(name: str) -> None:
+    # Of SCAN, the short commands: on all of it the search takes ten seconds a rule.
+    examples = [example for example in dataset(name) if name not in ("jump", "around-right") or len(example.x) <= 4]
+    rules = list(map(choices.rule_named, choices.rule_names(examples, choices.rarity(dataset(name)))))
+    chosen = choices.neighborhoods(examples, rules, seed=3)
+    found = [rule.build(examples, seed=3) for rule in rules]
+    covered = [len({row[0] for row in each.rows.tolist()}) / len(examples) for each in found]
+    enough = [each.rule for each, share in zip(found, covered, strict=True) if share >= 0.5]
+    best = found[covered.index(max(covered))].rule
+    assert chosen.name == chosen.value.rule == (enough[0] if enough else best)
+    assert f"{len(chosen.value):,} ways" in chosen.reason
+
+
+def test_prototypes_that_no_rule_has() -> None:
+    with pytest.raises(RecombineError, match="a one-prototype neighborhood has no 2 prototypes"):
+        choices.neighborhoods(dataset("tiny"), [OnePrototype()], prototypes=2)
+
+
+def test_prototypes_pass_over_rules_with_fewer() -> None:
+    assert choices.neighborhoods(dataset("tiny"), [OnePrototype(), LongShort()], prototypes=2).name == "long-short"
+
+
+def test_examples_that_have_nothing_in_common() -> None:
+    lonely = [Example((letter, letter.upper()), (letter * 2,)) for letter in "abc"]
+    with pytest.raises(RecombineError, match=r"no example has a neighborhood .*long-short: .*long-long: ") as error:
+        choices.neighborhoods(lonely, [LongShort(), LongLong()])
+    assert "GECA" in str(error.value)
+
+
+def test_geca_takes_pieces_of_word_forms() -> None:
+    sizes = {name: choices.geca(dataset(name)).value.fragment_size for name in NAMES}
+    assert sizes == {"jump": 1, "around-right": 1, "morphology": 4, "geography": 1, "tiny": 1}
+
+
+@pytest.mark.parametrize(
+    ("originals", "new", "rate"),
+    [
+        (13_204, 400, 400 / 13_604),
+        (15_225, 400, 400 / 15_625),
+        (1000, 180, 180 / 1180),
+        (366, 400, 0.2),
+        (61, 400, 0.2),
+    ],
+)
+def test_the_mixing_rate_of_the_five(originals: int, new: int, rate: float) -> None:
+    assert choices.mixing_rate(originals, new).value == pytest.approx(rate)
+
+
+def test_the_mixing_rate_has_bounds() -> None:
+    assert choices.mixing_rate(1_000_000, 1).value == 0.01
+    assert choices.mixing_rate(1, 1_000_000).value == 0.2
+    assert choices.mixing_rate(10, 0).value == 0.0
+    assert "kept within" in choices.mixing_rate(1, 100).reason
+    assert "kept within" not in choices.mixing_rate(900, 100).reason

@@ -1,0 +1,121 @@
+"""How large networks are and how long they train, on five kinds of data."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import pytest
+import torch
+from kinds_of_data import NAMES, dataset
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import reordered
+from recombine.own_data import choices, networks
+from recombine.training import presets
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+
+
+def test_on_a_cpu_networks_are_small() -> None:
+    assert {networks.size(dataset(name), "cpu").value for name in NAMES} == {"small"}
+
+
+@pytest.mark.usefixtures("gpu")
+def test_on_a_gpu_networks_of_few_examples_are_small() -> None:
+    assert {name: networks.size(dataset(name)).value for name in NAMES} == {
+        "jump": "paper",
+        "around-right": "paper",
+        "morphology": "paper",
+        "geography": "small",
+        "tiny": "small",
+    }
+    assert networks.size(dataset("tiny") * 100).value == "small"  # copies are no data
+
+
+def test_a_size_may_be_asked_for() -> None:
+    assert networks.asked_or_chosen("paper", dataset("tiny"), "cpu").value == "paper"
+    assert networks.asked_or_chosen("auto", dataset("tiny"), "cpu").value == "small"
+    with pytest.raises(RecombineError, match=r"unknown size 'papr'.*'paper'"):
+        networks.asked_or_chosen("papr", dataset("tiny"), "cpu")
+
+
+def twins(examples: Sequence[Example]) -> int:
+    """Counts sets of examples that exactly one input token and exactly one output token is held by."""
+    sides: list[dict[frozenset[int], int]] = []
+    for side in ("x", "y"):
+        held: dict[str, set[int]] = defaultdict(set)
+        for number, example in enumerate(examples):
+            for token in getattr(example, side):
+                held[token].add(number)
+        tally: dict[frozenset[int], int] = defaultdict(int)
+        for numbers in held.values():
+            tally[frozenset(numbers)] += 1
+        sides.append(tally)
+    return sum(count == 1 == sides[1].get(holders) for holders, count in sides[0].items())
+
+
+@pytest.mark.parametrize("size", networks.SIZES)
+def test_what_data_lack_decides_what_a_network_is_taught(size: str) -> None:
+    chosen = {name: networks.generator(dataset(name), size, rare=choices.rarity(dataset(name)).name) for name in NAMES}
+    assert {name: choice.name for name, choice in chosen.items()} == {
+        "jump": "stand-ins",
+        "around-right": "twins",
+        "morphology": "gated copying",
+        "geography": "stand-ins",
+        "tiny": "stand-ins",
+    }
+    assert f"{twins(dataset('around-right'))} tokens" in chosen["around-right"].reason
+    hidden = {choice.value.network.hidden for name, choice in chosen.items() if name != "morphology"}
+    assert hidden == {{"small": presets.SMALL_GENERATOR, "paper": presets.SCAN_GENERATOR}[size].network.hidden}
+    for choice in chosen.values():
+        assert not (choice.value.stand_ins and choice.value.twins)
+        assert choice.value.network.only_lacking == bool(choice.value.twins)
+    assert chosen["jump"].value.network.write_seen_only
+
+
+def test_without_twins_pairs_are_left_to_stand_ins() -> None:
+    # "a" is in x and y, but "b" and "c" stand for the same.
+    examples = [Example((one, "and", two), ("Y", "Z")) for one in "abc" for two in "abc"]
+    assert twins(examples) == 0
+    assert networks.generator(examples, "small", rare=choices.PAIRS).name == "stand-ins"
+
+
+def test_with_one_prototype_nothing_is_renamed_for_want_of_a_pair() -> None:
+    chosen = networks.generator(dataset("around-right"), "small", rare=choices.PAIRS, prototypes=1)
+    assert (chosen.name, chosen.value.twins) == ("plain", 0)
+
+
+def test_predictors_of_word_forms_copy_in_either_order() -> None:
+    for examples in (dataset("morphology"), [reordered(example) for example in dataset("morphology")]):
+        assert networks.predictor(examples, "small").value == presets.SMALL_WORD_FORM_PREDICTOR
+    for name in ("jump", "around-right", "geography", "tiny"):
+        assert networks.predictor(dataset(name), "small").value == presets.SMALL_PREDICTOR
+
+
+@pytest.mark.parametrize("size", networks.SIZES)
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -> None:
+    recipe = networks.generator(dataset(name), size, rare=choices.rarity(dataset(name)).name).value
+    chosen = networks.length(recipe, most=networks.GENERATOR_STEPS).value
+    for rows in (10, 1_000, 100_000, 10_000_000):
+        settings = chosen.settings(rows)
+        assert 500 < settings.epochs * settings.steps_per_epoch <= 10_000
+
+
+def test_twins_take_longer_to_learn() -> None:
+    steps = []
+    for name in ("jump", "around-right"):
+        recipe = networks.generator(dataset(name), "small", rare=choices.rarity(dataset(name)).name).value
+        settings = networks.length(recipe, most=networks.GENERATOR_STEPS).value.settings(100_000)
+        steps.append(settings.epochs * settings.steps_per_epoch)
+    assert steps == [2_500, 5_000]
+
+
+def test_users_may_bound_training_otherwise() -> None:
+    recipe = networks.length(presets.SMALL_GENERATOR, most=7).value
+    assert networks.bounded(recipe) == recipe
+    settings = networks.bounded(recipe, epochs=3, max_time=9.0).settings(320)
+    assert (settings.epochs, settings.steps_per_epoch, settings.max_time) == (3, 10, 9.0)
