@@ -1,3 +1,28 @@
 """Learned compositional data augmentation for sequence-to-sequence data."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recombine.data.files import read
+    from recombine.own_data.augmenter import Augmenter
+    from recombine.own_data.by_rule import GECA, Oversampler
+    from recombine.own_data.predictor import Predictor
+
 __version__ = "0.1.0"
+__all__ = ["GECA", "Augmenter", "Oversampler", "Predictor", "read"]
+
+_HOMES = {
+    "Augmenter": "recombine.own_data.augmenter",
+    "GECA": "recombine.own_data.by_rule",
+    "Oversampler": "recombine.own_data.by_rule",
+    "Predictor": "recombine.own_data.predictor",
+    "read": "recombine.data.files",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Imports a public name when it is first asked for: torch alone takes seconds."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

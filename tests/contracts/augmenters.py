@@ -4,11 +4,12 @@ Run as a program with a case's name, it prints that case's samples: the same, wh
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import torch
 
+import recombine as own_data
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter
@@ -55,22 +56,36 @@ EXAMPLES = _examples()
 TINY = Architecture(
     vocabulary=0, hidden=32, embedding=16, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.0
 )
+RULE = LongShort(first=2, second=1)
+RECIPE = Recipe(network=TINY, batch=8, epochs=100, max_steps=150, lr=0.02, held_out=0.0)
+SAMPLING = SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128, patience=1000)
 
 CASES = {
     "geca": Case(GECA, {"fragment_size": 1, "gaps": 2}),
     "geca, novel pairs of several tokens": Case(GECA, {"fragment_size": 2, "gaps": 2, "novel": "pair"}),
     "recombination": Case(
         Recombination,
-        {
-            "rule": LongShort(first=2, second=1),
-            "recipe": Recipe(network=TINY, batch=8, epochs=100, max_steps=150, lr=0.02, held_out=0.0),
-            "sampling": SamplingSettings(decoding=Decoding("mixed", 0.6), batch=128, patience=1000),
-            "seeds": (1,),
-            "device": "cpu",
-        },
+        {"rule": RULE, "recipe": RECIPE, "sampling": SAMPLING, "seeds": (1,), "device": "cpu"},
     ),
     "oversample": Case(Oversampler, {"resampler": Resampler(epsilon=0.02)}, repeats=True),
 }
+OWN_DATA_CASES = {
+    "Augmenter": Case(
+        own_data.Augmenter,
+        {
+            "seed": 1,
+            "neighborhood": RULE,
+            "network": RECIPE,
+            "sampling": replace(SAMPLING, patience=100),
+            "device": "cpu",
+            "n": 20,
+        },
+    ),
+    "GECA": Case(own_data.GECA, {"seed": 2, "n": 20}),
+    "Oversampler": Case(own_data.Oversampler, {"n": 20}, repeats=True),
+}
+"""Those that users import from the package itself."""
+CASES |= OWN_DATA_CASES
 
 if __name__ == "__main__":
     for sample in CASES[sys.argv[1]].fitted().sample(30, seed=3):

@@ -1,0 +1,163 @@
+"""What users hand over as data, in the form in which they have it: from that to examples, and from examples back."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recombine.data.text import Line, shown
+from recombine.data.tokenization import check_kind, check_side, join, split
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+
+Side = Any
+"""A string, or a sequence of tokens."""
+
+Column = Any
+"""Sides, all of one kind, in a list, a tuple, an array, a pandas series or whatever else can be gone through."""
+
+Data = Any
+"""Examples; pairs (x, y); mappings, a data frame or a data set with two columns; or, beside a column y, a column x.
+
+Data frames and data sets are known by what they can do, not by their types,
+so neither pandas nor datasets needs to be there.
+"""
+
+NAMES = (("input", "output"), ("x", "y"), ("source", "target"), ("src", "tgt"))
+"""Columns that are looked for, in this order."""
+
+
+def as_examples(data: Data, outputs: Column | None = None, *, tokens: str = "words") -> list[Example]:
+    """Returns the examples that data stand for.
+
+    Args:
+        data: See ``Data``.
+        outputs: The outputs, if the data are the inputs only.
+        tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+
+    Raises:
+        RecombineError: If these are no such data, or a side is empty.
+    """
+    check_kind(tokens)
+    if isinstance(data, str):
+        raise RecombineError(f"{shown(data)} is a string, expected examples.", hint="To read a file, use read(path).")
+    rows: Iterable[Any]
+    if outputs is not None:
+        rows = _side_by_side(data, outputs)
+    elif (names := _column_names(data)) is not None:
+        x, y = _chosen(names)
+        rows = _side_by_side(data[x], data[y])
+    else:
+        rows = data
+    return [_example(row, Line("", "data", number), tokens) for number, row in enumerate(_iterated(rows), start=1)]
+
+
+def as_tokens(side: Side, *, tokens: str = "words", name: str = "input", line: Line | None = None) -> Tokens:
+    """Returns the tokens of one side: of a string, or of a sequence of tokens.
+
+    Args:
+        side: The side.
+        tokens: What a token of a string is.
+        name: What messages call the side.
+        line: Where it stands.
+
+    Raises:
+        RecombineError: If it is neither, or empty.
+    """
+    place = line or Line("", "data", 1)
+    if isinstance(side, str):
+        return check_side(split(side, tokens), name, line=place)
+    found = tuple(side) if isinstance(side, Iterable) and not isinstance(side, bytes | Mapping) else (side,)
+    if not all(isinstance(token, str) for token in found):
+        raise place.error(f"the {name} is {shown(str(side))}; expected a string or a sequence of tokens.")
+    # A numpy string is a str, too, but not one that JSON or a message shows as such.
+    return check_side(tuple(map(str, found)), name, line=place)
+
+
+def extended(column: Column, sides: Sequence[Tokens], *, tokens: str = "words") -> Column:
+    """Returns a column with further sides at its end, in the type of the column and of what it holds.
+
+    Lists, tuples, arrays and pandas series stay what they are; anything else becomes a list.
+
+    Args:
+        column: Strings or sequences of tokens.
+        sides: The further ones.
+        tokens: What a token of a string is.
+    """
+    old = list(column)
+    first = old[0] if old else ""
+    kind = type(first) if isinstance(first, list | tuple) else tuple
+    new = [join(side, tokens) if isinstance(first, str) else kind(side) for side in sides]
+    values = [*old, *new]
+    if isinstance(column, tuple):
+        return tuple(values)
+    if isinstance(column, np.ndarray):
+        return _array(values, column.dtype)
+    if hasattr(column, "iloc") and hasattr(column, "name"):
+        return type(column)(values, name=column.name)
+    return values
+
+
+def _array(values: list[Any], dtype: np.dtype[Any]) -> np.ndarray:
+    if dtype != np.object_:
+        return np.array(values)
+    array = np.empty(len(values), dtype=np.object_)  # np.array would make a table of tuples of one length
+    array[:] = values
+    return array
+
+
+def _column_names(data: Data) -> list[str] | None:
+    """Returns the names of columns, if the data have columns."""
+    names = getattr(data, "column_names", None)  # a data set of Hugging Face
+    if isinstance(names, Mapping):
+        raise RecombineError(
+            f"these are several data sets: {', '.join(map(str, names))}.", hint="Choose one, for example data['train']."
+        )
+    if names is None:
+        names = data.keys() if isinstance(data, Mapping) else getattr(data, "columns", None)
+    return None if names is None else list(names)
+
+
+def _chosen(names: Sequence[str]) -> tuple[str, str]:
+    for pair in NAMES:
+        if set(pair) <= set(names):
+            return pair
+    if len(names) == 2:
+        return names[0], names[1]
+    raise RecombineError(
+        f"which of the columns are inputs and outputs? There are: {', '.join(map(str, names))}.",
+        hint="Name them input and output, or give the two columns.",
+    )
+
+
+def _side_by_side(inputs: Column, outputs: Column) -> Iterator[tuple[Side, Side]]:
+    if getattr(inputs, "ndim", 1) != 1 or getattr(outputs, "ndim", 1) != 1:
+        raise RecombineError("a column has one dimension.", hint="Of a data frame, give one column: frame['input'].")
+    try:
+        yield from zip(_iterated(inputs), _iterated(outputs), strict=True)
+    except ValueError:
+        raise RecombineError(
+            "there is not one output for each input.", hint="Give two columns of one length."
+        ) from None
+
+
+def _iterated(rows: Data) -> Iterable[Any]:
+    if isinstance(rows, str) or not isinstance(rows, Iterable):
+        raise RecombineError(
+            f"{shown(str(rows))} is no collection of examples.",
+            hint="Give pairs, or a column of inputs and one of outputs.",
+        )
+    return rows
+
+
+def _example(row: object, line: Line, tokens: str) -> Example:
+    if isinstance(row, Example):
+        check_side(row.x, "input", line=line)
+        check_side(row.y, "output", line=line)
+        return row
+    if isinstance(row, Mapping):
+        row = [row[name] for name in _chosen(list(row))]
+    if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
+        raise line.error(f"{shown(str(row))} is no pair of an input and an output.", hint="Give (input, output).")
+    x = as_tokens(row[0], tokens=tokens, name="input", line=line)
+    return Example(x, as_tokens(row[1], tokens=tokens, name="output", line=line))

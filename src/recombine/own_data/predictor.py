@@ -1,0 +1,133 @@
+"""The predictor for one's own data: strings or tokens in, strings or tokens out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self, overload
+
+from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.data.text import Line
+from recombine.data.tokenization import join
+from recombine.errors import RecombineError
+from recombine.example import Example, Tokens
+from recombine.own_data import networks
+from recombine.own_data.choices import Choice, mixing_rate
+from recombine.own_data.inputs import Data, Side, as_examples, as_tokens
+from recombine.prediction import predictor
+from recombine.training.fit import Recipe
+from recombine.training.loop import Report
+
+
+@dataclass(eq=False, kw_only=True)
+class Predictor:
+    """Learns to write the output for an input, from training examples and perhaps new ones.
+
+    Attributes:
+        seed: Same seed, same predictor, on the same kind of machine.
+        network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data.
+        epochs: How many passes over the data; None: chosen.
+        max_time: Seconds of training at most; None: no bound.
+        tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        progress: Is told, after every epoch, how training goes.
+        choices_: What was chosen from the data, by what it was chosen for.
+    """
+
+    seed: int = 0
+    network: Literal["auto", "small", "paper"] | Recipe = "auto"
+    epochs: int | None = None
+    max_time: float | None = None
+    tokens: str = "words"
+    device: str = "auto"
+    progress: Report | None = None
+    choices_: Mapping[str, Choice[object]] = field(default_factory=dict, init=False, repr=False)
+    _fitted: predictor.Predictor | None = field(default=None, init=False, repr=False)
+
+    def fit(self, train: Data, new: Data = (), p_aug: float | None = None) -> Self:
+        """Learns from training examples and, mixed in, new ones.
+
+        Args:
+            train: Examples, pairs, a data frame or a data set (see ``inputs.Data``); of two columns, ``zip(X, y)``.
+            new: New examples, e.g. an augmenter's samples; likewise.
+            p_aug: The probability that a training example is a new one; None: chosen by how many there are.
+
+        Raises:
+            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1.
+        """
+        examples = distinct_examples(as_examples(train, tokens=self.tokens), least=1, who="a Predictor")
+        augmented = as_examples(new, tokens=self.tokens)
+        recipe, made = self._recipe(examples)
+        if augmented and p_aug is None:
+            made["mixing rate"] = rate = mixing_rate(len(examples), len(augmented))
+            p_aug = rate.value
+        found = predictor.Predictor(recipe, seeds=(self.seed,), device=self.device)
+        self._fitted = found.fit(examples, augmented, p_aug=p_aug, report=self.progress)
+        self.choices_ = made
+        return self
+
+    def _recipe(self, examples: Sequence[Example]) -> tuple[Recipe, dict[str, Choice[Any]]]:
+        if isinstance(self.network, Recipe):
+            return networks.bounded(self.network, epochs=self.epochs, max_time=self.max_time), {}
+        size = networks.asked_or_chosen(self.network, examples, self.device)
+        network = networks.predictor(examples, size.value)
+        length = networks.length(network.value, most=networks.PREDICTOR_STEPS)
+        recipe = networks.bounded(length.value, epochs=self.epochs, max_time=self.max_time)
+        return recipe, {"size": size, "network": network, "length": length}
+
+    @overload
+    def predict(self, inputs: str) -> str: ...
+    @overload
+    def predict(self, inputs: Tokens) -> Tokens: ...
+    @overload
+    def predict(self, inputs: Iterable[Side]) -> list[Side]: ...
+    def predict(self, inputs: str | Iterable[Side]) -> Side | list[Side]:
+        """Returns the output for an input, or the outputs for several.
+
+        Args:
+            inputs: A string, for which the output is a string; a tuple of tokens, for which it is a tuple; or several
+                of them in a list, a column or an array, for which it is a list.
+
+        Raises:
+            RecombineError: If it was not fitted, or an input is none.
+        """
+        if isinstance(inputs, str | tuple):
+            return self.predict([inputs])[0]
+        sides = list(inputs)
+        outputs = self._outputs(
+            [as_tokens(x, tokens=self.tokens, line=Line("", "inputs", i)) for i, x in enumerate(sides, start=1)]
+        )
+        return [join(y, self.tokens) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+
+    def score(self, test: Data) -> float:
+        """Returns the share of test examples whose output is predicted exactly."""
+        examples = as_examples(test, tokens=self.tokens)
+        if not examples:
+            raise RecombineError("there is nothing to score; expected at least one example.")
+        outputs = self._outputs([example.x for example in examples])
+        return sum(y == example.y for y, example in zip(outputs, examples, strict=True)) / len(examples)
+
+    def _outputs(self, inputs: Sequence[Tokens]) -> list[Tokens]:
+        found = self._require_fitted()
+        return [prediction.y for prediction in found.predict(inputs)[0]] if inputs else []
+
+    def _require_fitted(self) -> predictor.Predictor:
+        if self._fitted is None:
+            raise unfitted("Predictor")
+        return self._fitted
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Writes the network to a folder, from which ``recombine predict`` can predict, too.
+
+        Args:
+            path: The folder.
+            force: Whether a model that is there may be replaced.
+        """
+        self._require_fitted().save(path, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path, *, tokens: str = "words", device: str = "auto") -> Self:
+        """Reads what ``save`` wrote; of several networks, the first predicts."""
+        found = predictor.Predictor.load(path, device=device)
+        loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=tokens, device=device)
+        loaded._fitted = found
+        return loaded

@@ -1,0 +1,117 @@
+"""What the augmenters that users import have in common beyond the contract of all: any data, files, accounts."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from augmenters import EXAMPLES, OWN_DATA_CASES, Case
+
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.own_data.contract import OwnDataAugmenter
+
+X = [" ".join(example.x) for example in EXAMPLES]
+Y = [" ".join(example.y) for example in EXAMPLES]
+
+
+@pytest.fixture(scope="module", params=OWN_DATA_CASES)
+def case(request: pytest.FixtureRequest) -> Case:
+    return OWN_DATA_CASES[request.param]
+
+
+@pytest.fixture(scope="module")
+def fitted(case: Case) -> OwnDataAugmenter:
+    return case.fitted()
+
+
+def in_full(samples: list[Example]) -> list[str]:
+    return [f"{sample} {sample.provenance}" for sample in samples]
+
+
+def test_strings_and_columns_teach_the_same_as_examples(case: Case, fitted: OwnDataAugmenter) -> None:
+    again = case.kind(**case.settings).fit(X, Y)
+    assert again.examples_ == fitted.examples_ == EXAMPLES
+    assert in_full(again.sample(20)) == in_full(fitted.sample(20))
+
+
+def test_its_own_seed_is_used_unless_another_is_given(case: Case, fitted: OwnDataAugmenter) -> None:
+    assert in_full(fitted.sample(20)) == in_full(fitted.sample(20, seed=case.settings.get("seed", 0)))
+
+
+@pytest.mark.parametrize("column", [list, tuple, np.array])
+def test_resampled_columns_are_the_old_ones_and_the_samples(case: Case, column: Callable[[list[str]], object]) -> None:
+    augmenter = case.kind(**case.settings)
+    inputs, outputs = augmenter.fit_resample(column(X), column(Y))
+    assert type(inputs) is type(outputs) is type(column(X))
+    assert list(inputs[: len(X)]) == X
+    assert list(outputs[: len(Y)]) == Y
+    samples = augmenter.sample(20)
+    assert list(inputs[len(X) :]) == [" ".join(sample.x) for sample in samples]
+    assert list(outputs[len(Y) :]) == [" ".join(sample.y) for sample in samples]
+    assert len(samples) == 20
+
+
+def test_what_was_saved_gives_the_same_samples(case: Case, fitted: OwnDataAugmenter, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    again = case.kind.load(tmp_path / "model")
+    assert in_full(again.sample(20)) == in_full(fitted.sample(20))
+    assert again.report_.choices["rarity"].name == fitted.report_.choices["rarity"].name == "tokens"
+    with pytest.raises(RecombineError, match="already"):
+        fitted.save(tmp_path / "model")
+    fitted.save(tmp_path / "model", force=True)
+
+
+def test_what_was_not_fitted_cannot_be_saved(case: Case, tmp_path: Path) -> None:
+    with pytest.raises(RecombineError, match=f"this {case.kind.__name__} has not been fitted"):
+        case.kind(**case.settings).save(tmp_path / "model")
+
+
+def test_only_its_own_kind_is_loaded(case: Case, fitted: OwnDataAugmenter, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    others = [other.kind for other in OWN_DATA_CASES.values() if other is not case]
+    for other in others:
+        with pytest.raises(RecombineError, match="expected a"):
+            other.load(tmp_path / "model")
+
+
+def test_the_report_counts_what_was_tried_kept_and_rejected(case: Case) -> None:
+    augmenter = case.fitted()
+    assert augmenter.report_.examples == len(EXAMPLES)
+    assert (augmenter.report_.tried, augmenter.report_.samples) == (0, None)
+    asked = []
+
+    def picky(sample: Example) -> str | None:
+        asked.append(sample)
+        return "skips" if "skip" in sample.x else None
+
+    samples = augmenter.sample(10, accept=picky)
+    report = augmenter.report_
+    assert report.kept == len(samples) == 10
+    assert report.rejected["skips"] == sum("skip" in sample.x for sample in asked) > 0
+    assert report.tried == 10 + sum(report.rejected.values())
+    assert "skips" in str(report)
+    assert "rarity: tokens" in str(report)
+
+
+def test_its_own_validator_is_asked_as_well(case: Case) -> None:
+    augmenter = case.kind(**case.settings, validator=lambda sample: "hops" if "hop" in sample.x else None)
+    samples = augmenter.fit(EXAMPLES).sample(10, accept=lambda sample: "skips" if "skip" in sample.x else None)
+    assert samples.rejected.keys() >= {"hops", "skips"}
+    assert not any({"hop", "skip"} & {*sample.x} for sample in samples)
+
+
+def test_a_function_may_say_what_is_rare(case: Case) -> None:
+    def looks(sample: Example) -> str | None:
+        return None if "look" in sample.x else "does not look"
+
+    augmenter = case.kind(**case.settings, rarity=looks).fit(EXAMPLES)
+    samples = augmenter.sample(10)
+    assert len(samples) == 10
+    assert all("look" in sample.x for sample in samples)
+    assert samples.rejected["does not look"]
+
+
+def test_what_is_rare_can_not_be_anything(case: Case) -> None:
+    with pytest.raises(RecombineError, match="the rarity is 'often', expected 'auto'"):
+        case.kind(**case.settings, rarity="often").fit(EXAMPLES)

@@ -1,0 +1,135 @@
+"""The learned augmenter for one's own data, with networks that train in a second."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from commands import Outcome
+from tiny_networks import PREDICTOR
+from toy_task import QUICK_GENERATOR, TASK
+
+from recombine import Augmenter, Predictor
+from recombine.augmentation.resample import Resampler
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods import LongShort
+from recombine.training import presets
+
+SETTINGS = {"network": QUICK_GENERATOR, "device": "cpu"}
+
+
+@cache
+def fitted() -> Augmenter:
+    return Augmenter(**SETTINGS).fit(TASK.train)
+
+
+def test_from_data_to_better_predictions() -> None:
+    """All of it on a tiny task: "jump" is seen alone, and tested in company."""
+    network = replace(QUICK_GENERATOR.network, hidden=48)
+    recipe = replace(QUICK_GENERATOR, network=network, lr=0.005, max_steps=600)
+    new = Augmenter(network=recipe, device="cpu").fit(TASK.train).sample(12)
+    assert len(new) == 12
+    assert all("jump" in sample.x or "JUMP" in sample.y for sample in new)  # "jump" is what is rare here
+    assert all(sample.provenance.log_probability < 0 for sample in new)
+    recipe = replace(PREDICTOR, epochs=60)
+    plain = Predictor(network=recipe, device="cpu").fit(TASK.train)
+    helped = Predictor(network=recipe, device="cpu").fit(TASK.train, new)
+    assert helped.score(TASK.test) > plain.score(TASK.test)
+
+
+def test_what_was_chosen_is_told_with_reasons() -> None:
+    told = fitted().report_
+    assert told.choices["rarity"].name == "tokens"
+    assert told.choices["neighborhood"].name == "long-short"
+    assert "network" not in told.choices  # it was given
+
+
+def test_all_is_chosen_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "SMALL_GENERATOR", QUICK_GENERATOR)
+    augmenter = Augmenter(device="cpu", epochs=1).fit(TASK.train)
+    assert list(augmenter.report_.choices) == ["rarity", "neighborhood", "size", "network", "length"]
+    assert all(choice.reason for choice in augmenter.report_.choices.values())
+
+
+def of_half(examples: Sequence[Example]) -> list[tuple[int, int, int]]:
+    """Rebuilds "a and b" from "a and c" and "b"."""
+    place = {example.x: number for number, example in enumerate(examples)}
+    rows = []
+    for x, number in place.items():
+        if len(x) == 3 and x[1] == "and" and x[0] != x[2]:
+            rows.append((number, place[(x[0], "and", x[0])], place[(x[2],)]))
+    return rows
+
+
+def test_a_function_may_say_what_is_made_of_what(tmp_path: Path) -> None:
+    augmenter = Augmenter(**SETTINGS, neighborhood=of_half).fit(TASK.train)
+    assert augmenter.report_.choices["neighborhood"].name == "your own"
+    samples = augmenter.sample(3)
+    assert len(samples) == 3
+    assert all(len(sample.provenance.prototypes) == 2 for sample in samples)
+    augmenter.save(tmp_path / "model")
+    assert Augmenter.load(tmp_path / "model", device="cpu").sample(3) == samples
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "gave 0 rows of no positions"),
+        ([(0, 1), (0, 1, 2)], "gave 2 rows of 2, 3 positions"),
+        ([(0,)], "gave 1 rows of 1 positions"),
+        ([(0, 61)], r"gave the row \(0, 61\).*from 0 to 60"),
+        ([(0, -1)], r"gave the row \(0, -1\)"),
+        ([(0, "jump")], r"gave the row \(0, 'jump'\)"),
+    ],
+)
+def test_a_function_that_gives_no_neighborhoods(rows: list[tuple[int, ...]], words: str) -> None:
+    with pytest.raises(RecombineError, match=words):
+        Augmenter(**SETTINGS, neighborhood=lambda _: rows).fit(TASK.train)
+
+
+def test_a_rule_may_be_named_or_given() -> None:
+    for rule, name in (("one-prototype", "one-prototype"), (LongShort(first=1), "long-short")):
+        augmenter = Augmenter(**SETTINGS, neighborhood=rule, epochs=1).fit(TASK.train)
+        assert augmenter.report_.choices["neighborhood"].name == name
+
+
+def test_an_unknown_rule_or_size_or_device() -> None:
+    with pytest.raises(RecombineError, match=r"unknown neighborhood 'long-shirt'.*'long-short'"):
+        Augmenter(**SETTINGS, neighborhood="long-shirt").fit(TASK.train)
+    with pytest.raises(RecombineError, match="unknown size 'huge'"):
+        Augmenter(network="huge", device="cpu").fit(TASK.train)
+    with pytest.raises(RecombineError, match="unknown device 'gpu'"):
+        Augmenter(device="gpu").fit(TASK.train)
+
+
+def test_rarity_may_be_turned_off_or_be_a_resampler() -> None:
+    plain = Augmenter(**SETTINGS, rarity=None).fit(TASK.train).sample(20)
+    assert any("jump" not in sample.x for sample in plain)
+    resampler = Resampler(epsilon=0.05, side="x")
+    samples = Augmenter(**SETTINGS, rarity=resampler).fit(TASK.train).sample(20)
+    own = resampler.fit(TASK.train)
+    assert all(own(sample) is None for sample in samples)
+    assert any(own(sample) for sample in plain)
+
+
+def test_progress_is_told() -> None:
+    told: list[int] = []
+    Augmenter(**SETTINGS, epochs=2, progress=lambda done, *_: told.append(done)).fit(TASK.train)
+    assert told == sorted(told) != []
+
+
+def test_models_are_those_of_the_command_line(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    from recombine.cli import main
+    from recombine.data.files import read, write
+
+    fitted().save(tmp_path / "model")
+    write(TASK.train, tmp_path / "train.tsv")
+    words = ["augment", tmp_path / "train.tsv", "--model", tmp_path / "model", "--resample", "-n", "5"]
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, words), "--device", "cpu", "-o", str(tmp_path / "new.jsonl")])
+    done = Outcome(ended.value.code, *map(bytes.decode, capsysbinary.readouterr()))
+    assert done.code == 0, done.err
+    assert "Rare: 2 tokens" in done.err
+    assert read(tmp_path / "new.jsonl") == list(fitted().sample(5))

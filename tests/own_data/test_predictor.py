@@ -1,0 +1,93 @@
+"""The predictor for one's own data."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
+
+from recombine import Predictor
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import Inflection
+from recombine.training import presets
+
+PAIRS = [("a b", "B A"), ("b a", "A B"), ("a", "A"), ("b", "B"), ("a a", "A A"), ("b b", "B B")]
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Predictor:
+    return Predictor(network=PREDICTOR, device="cpu", epochs=150).fit(PAIRS)
+
+
+def test_outputs_come_in_the_form_of_inputs(fitted: Predictor) -> None:
+    assert fitted.predict("a b") == "B A"
+    assert fitted.predict(("a", "b")) == ("B", "A")
+    assert fitted.predict(["b a", ("a",), ["b"]]) == ["A B", ("A",), ("B",)]
+    assert fitted.predict(x for x, _ in PAIRS) == [y for _, y in PAIRS]
+    assert fitted.predict([]) == []
+
+
+def test_the_score_is_the_share_that_is_exactly_right(fitted: Predictor) -> None:
+    assert fitted.score(PAIRS) == 1.0
+    assert fitted.score([*PAIRS[:3], ("a", "B")]) == 0.75
+    assert fitted.score([Example(("b",), ("B",))]) == 1.0
+    with pytest.raises(RecombineError, match="nothing to score"):
+        fitted.score([])
+
+
+def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    again = Predictor.load(tmp_path / "model", device="cpu")
+    assert again.predict([x for x, _ in PAIRS]) == [y for _, y in PAIRS]
+    assert again.seed == fitted.seed
+
+
+def test_characters_go_in_and_out_as_strings() -> None:
+    predictor = Predictor(network=PREDICTOR, device="cpu", tokens="characters", epochs=150)
+    predictor.fit([(x.replace(" ", ""), y.replace(" ", "")) for x, y in PAIRS])
+    assert predictor.predict("ab") == "BA"
+
+
+def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+    told = []
+    for p_aug in (None, 0.05):
+        predictor = Predictor(device="cpu", epochs=1).fit(PAIRS, [("a b a", "A B A")], p_aug)
+        told.append({name: choice.value for name, choice in predictor.choices_.items()}.get("mixing rate"))
+    assert told == [pytest.approx(1 / 7), None]
+    assert list(predictor.choices_) == ["size", "network", "length"]
+
+
+def test_new_examples_are_learned() -> None:
+    predictor = Predictor(network=replace(PREDICTOR, epochs=100), device="cpu")
+    assert predictor.fit(PAIRS, [("c", "C"), ("c a", "A C")], p_aug=0.3).predict("c") == "C"
+
+
+def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
+    forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
+    assert Predictor(device="cpu", epochs=1).fit(forms).choices_["network"].name == "copying"
+
+
+def test_settings_are_shown_and_kept() -> None:
+    predictor = Predictor(seed=3, network="small", max_time=5.0)
+    assert "seed=3, network='small'" in repr(predictor)
+    assert "max_time=5.0" in repr(predictor)
+
+
+@pytest.mark.parametrize("ask", [lambda p: p.predict("a"), lambda p: p.score(PAIRS), lambda p: p.save("x")])
+def test_before_fitting(ask: object) -> None:
+    with pytest.raises(RecombineError, match="this Predictor has not been fitted"):
+        ask(Predictor())
+
+
+def test_bad_input(fitted: Predictor) -> None:
+    with pytest.raises(RecombineError, match="inputs:2: the input is empty"):
+        fitted.predict(["a", ""])
+    with pytest.raises(RecombineError, match="needs at least 1 example"):
+        Predictor(device="cpu").fit([])
+    with pytest.raises(RecombineError, match="p_aug is 2"):
+        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug=2)
+    with pytest.raises(RecombineError, match="unknown size 'big'"):
+        Predictor(network="big", device="cpu").fit(PAIRS)
