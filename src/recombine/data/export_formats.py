@@ -143,9 +143,10 @@ def fairseq(data: Mixture) -> Files:
         "train.tgt": (_spaced(example.y) for example in data.repeated),
     }
     how = (
-        f"{data.repetition}Train in this folder with: `fairseq-preprocess --source-lang src --target-lang tgt --trainpref train "
-        "--destdir data-bin && fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 "
-        "--max-epoch 100 --disable-validation`"
+        f"{data.repetition}Train in this folder with: "
+        "`fairseq-preprocess --source-lang src --target-lang tgt --trainpref train --destdir data-bin && "
+        "fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 --max-epoch 100 "
+        "--disable-validation`"
     )
     return Files(lines, how)
 
@@ -169,8 +170,8 @@ def opennmt(data: Mixture) -> Files:
             f"    weight: {weight}",
         ]
     config += ["save_data: run", "src_vocab: run/vocab.src", "tgt_vocab: run/vocab.tgt", "save_model: run/model"]
-    how = "Train in this folder with: `onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml`"
-    return Files({**lines, "config.yaml": config}, how)
+    command = "onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml"
+    return Files({**lines, "config.yaml": config}, f"Train in this folder with: `{command}`")
 
 
 def hugging_face(data: Mixture) -> Files:
