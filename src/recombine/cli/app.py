@@ -10,6 +10,7 @@ import typer
 from recombine import __version__
 from recombine.cli.audit import audit_cli
 from recombine.cli.augment import augment_cli
+from recombine.cli.compare import compare_cli
 from recombine.cli.data import scan_cli, sigmorphon_cli
 from recombine.cli.env import env_cli
 from recombine.cli.evaluate import evaluate_cli
@@ -57,6 +58,7 @@ _add(app, "quickstart", quickstart_cli)
 _add(app, "inspect", inspect_cli)
 _add(app, "augment", augment_cli)
 _add(app, "audit", audit_cli)
+_add(app, "compare", compare_cli)
 _add(app, "export", export_cli)
 _add(app, "picture", picture_cli)
 _add(app, "report", report_cli)

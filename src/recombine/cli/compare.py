@@ -1,0 +1,212 @@
+"""``recombine compare``: does augmentation help on one's own data?"""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.cli.options import (
+    AUTO,
+    Columns,
+    Device,
+    Epochs,
+    Force,
+    Format,
+    Json,
+    MaxTime,
+    Seed,
+    Size,
+    Threads,
+    Tokens,
+)
+from recombine.cli.printing import print_json, print_line, print_table, say, say_next
+from recombine.cli.progress import progress
+from recombine.cli.reading import Reading, check_one_standard_input, name_of
+from recombine.cli.training import enough_memory, resumable, use_threads
+from recombine.cli.writing import check_free
+from recombine.errors import RecombineError
+
+if TYPE_CHECKING:
+    from recombine.comparison.compare import Comparison
+    from recombine.comparison.methods import Plan
+    from recombine.comparison.splitting import Split
+    from recombine.comparison.verdict import Judged
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="Your examples; - is standard input.")]
+Test = Annotated[
+    str | None,
+    typer.Option("--test", metavar="FILE", help="Test examples; some of DATA unless told, the rare above all."),
+]
+Methods = Annotated[
+    str,
+    typer.Option("--methods", metavar="NAMES", help="What to compare with plain: oversampling, geca, recombine."),
+]
+Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each method.")]
+Count = Annotated[int, typer.Option("-n", "--count", metavar="N", min=1, help="How many new examples of each method.")]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        "--p-aug",
+        metavar="P",
+        help="How often a predictor sees a new example; as suits their number unless told.",
+    ),
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon",
+        metavar="P",
+        help="A token is rare in fewer than this share of the examples; found out unless told.",
+    ),
+]
+Run = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="RUN", help="A folder for run.json, for recombine report."),
+]
+
+
+def compare_cli(
+    data: Data,
+    *,
+    test: Test = None,
+    methods: Methods = "oversampling,geca,recombine",
+    seeds: Seeds = 3,
+    seed: Seed = 0,
+    n: Count = 400,
+    p_aug: Rate = None,
+    epsilon: Epsilon = None,
+    output: Run = None,
+    size: Size = None,
+    epochs: Epochs = None,
+    max_time: MaxTime = None,
+    device: Device = AUTO,
+    threads: Threads = None,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = Reading.columns,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Trains a plain predictor and augmented ones on your data, and says whether augmentation helps.
+
+    Example:
+      recombine compare mydata.tsv -o run
+
+    Without --test, up to a tenth of the examples that have something rare in them is held out, half of those with any
+    one rare token staying in training, and up to a tenth of the others. --max-time bounds each of two trainings. After
+    an interruption the same command goes on, if there is a RUN.
+    """
+    from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
+    from recombine.comparison.methods import RECOMBINE, Plan
+
+    plan = Plan(
+        methods=[name.strip() for name in methods.split(",") if name.strip()],
+        seeds=range(seed, seed + seeds),
+        n=n,
+        p_aug=p_aug,
+        epsilon=epsilon,
+        size=size,
+        device=device,
+        epochs=epochs,
+        max_time=max_time,
+    )
+    plan.check()
+    folder = _folder(output, force=force)
+    check_one_standard_input(data, test)
+    split = _split(data, test, Reading(format, tokens, columns), plan)
+    use_threads(threads)
+    say(_described(split))
+    # What the first training saved stays until the end, so its file is there during the second, too.
+    state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
+    with enough_memory(), resumable(folder and folder / state):
+        found = compare(
+            split,
+            plan,
+            say=say,
+            progress=lambda what: progress(what, judged="held out", max_time=max_time),
+            folder=folder,
+        )
+    if folder is not None:
+        _write(found, folder, data=data, force=force)
+        forget(folder)
+    _show(found, json=json)
+    say_next(*(("report", str(folder), "-o", "report.html") if folder else ("compare", data, "-o", "run")))
+
+
+def _folder(output: str | None, *, force: bool) -> Path | None:
+    """Returns the folder to write to, if there is to be one and it may be written."""
+    from recombine.comparison.document import RUN_FILE
+
+    if output is None:
+        return None
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
+    check_free([folder / RUN_FILE], force=force)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Split":
+    from recombine.comparison.splitting import given, hold_out
+
+    examples, tests = reading.read(data), reading.read_optional(test)
+    if tests is not None:
+        return given(examples, tests, epsilon=plan.epsilon)
+    return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)
+
+
+def _described(split: "Split") -> str:
+    train = set(split.train)
+    rare = ", ".join(" ".join(name) for name in split.phenomena[:10]) or "nothing"
+    more = f" and {len(split.phenomena) - 10:,} more" if len(split.phenomena) > 10 else ""
+    known = sum(example in train for example in split.test)
+    seen = f" {known:,} of the test examples are training examples, too." if known else ""
+    return (
+        f"{len(split.train):,} training examples, {len(split.test):,} test examples, of which {sum(split.rare):,} have "
+        f"something rare in them. Rare: {rare}{more}.{seen}"
+    )
+
+
+def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
+    from recombine.comparison.document import document, write_document
+    from recombine.paper.provenance import provenance
+    from recombine.training.device import resolve
+
+    origin = provenance(["recombine", *sys.argv[1:]], resolve(found.plan.device).type)
+    whole = document(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
+    say(f"Wrote {write_document(whole, folder, force=force)}.")
+
+
+def _show(found: "Comparison", *, json: bool) -> None:
+    from recombine.comparison.document import comparison
+
+    if json:
+        print_json({"comparison": comparison(found), "verdict": found.verdict})
+        return
+    header = ("", "new examples", "all", "rare", "other", "rare: p", "other: p")
+    rows = [
+        (
+            method,
+            str(len(found.drawn.samples[method][0])) if found.drawn.samples[method][0] else "-",
+            *(_score(parts[part]) for part in ("all", "rare", "other")),
+            *(_p(parts[part]) for part in ("rare", "other")),
+        )
+        for method, parts in found.judged.items()
+    ]
+    print_table(rows, header=header)
+    print_line(f"\n{found.verdict}")
+
+
+def _score(judged: "Judged") -> str:
+    from recombine.evaluation.seeds import summarize
+
+    if not judged.scores:
+        return "-"
+    found = summarize(judged.scores)
+    return f"{found.mean:.3f} ± {found.deviation:.3f}"
+
+
+def _p(judged: "Judged") -> str:
+    return "-" if judged.p is None else "< 0.001" if judged.p < 0.001 else f"{judged.p:.3f}"

@@ -1,0 +1,135 @@
+"""Trains every method's predictors as one population and tests them."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from recombine.comparison.methods import PLAIN, Drawn, Plan, draw
+from recombine.comparison.splitting import Split
+from recombine.comparison.verdict import Correct, Judged, Part, judge, sentence
+from recombine.experiment import Progress, Say
+from recombine.own_data import choices, networks
+from recombine.prediction.predictor import Predictor
+from recombine.training.loop import History, Report
+
+GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
+"""The files of a run's folder that hold the state of training until it is over."""
+
+
+@dataclass
+class Comparison:
+    """What was found.
+
+    Attributes:
+        split: The data.
+        plan: What was compared.
+        drawn: The new examples.
+        judged: Scores, p-values and verdicts, by method and part of the test examples.
+        history: How the predictors' training went: for each method in turn, its seeds.
+        steps: After how many steps each epoch of it was over.
+    """
+
+    split: Split
+    plan: Plan
+    drawn: Drawn
+    judged: dict[str, dict[Part, Judged]]
+    history: History
+    steps: list[int]
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether a bound on time ended a training, so that more time might change the figures."""
+        augmenter = self.drawn.augmenter
+        return self.history.stopped_early or (augmenter is not None and augmenter.fitted_.history.stopped_early)
+
+    @property
+    def verdict(self) -> str:
+        """Which methods help, on rare and on other examples, in one sentence."""
+        said = sentence(self.judged, PLAIN, self.split.rare)
+        return said.removesuffix(".") + "; training was cut short by a bound on time." if self.stopped_early else said
+
+
+@dataclass
+class _Steps:
+    """Remembers how long epochs are, and passes on what it is told."""
+
+    report: Report | None
+    epoch: int = 1  # unknown, where training was over before it went on
+
+    def __call__(self, steps: int, total: int, history: History) -> None:
+        self.epoch = max(1, steps // len(history.loss))
+        if self.report is not None:
+            self.report(steps, total, history)
+
+
+def compare(
+    split: Split,
+    plan: Plan,
+    *,
+    say: Say = lambda _: None,
+    progress: Progress = lambda _: nullcontext(),
+    folder: Path | None = None,
+) -> Comparison:
+    """Trains the methods' predictors, with the same seeds, and judges them on the test examples.
+
+    Args:
+        split: What to train on and to test on.
+        plan: What to compare.
+        say: Is told what has been done.
+        progress: Shows how training goes.
+        folder: Where the state of training is saved now and then, and gone on from.
+    """
+    plan.check()
+    drawn = draw(split.train, plan, say=say, progress=progress, state=folder and folder / GENERATORS)
+    every = [samples.examples for method in plan.ordered for samples in drawn.samples[method]]
+    recipe = networks.predictor(split.train, plan.sized(split.train)).value
+    predictor = Predictor(
+        plan.trained(recipe, most=networks.PREDICTOR_STEPS),
+        seeds=[*plan.seeds] * len(plan.ordered),
+        device=plan.device,
+    )
+    with progress(f"Training {len(every)} predictors") as report:
+        steps = _Steps(report)
+        predictor.fit_each(
+            split.questions(split.train),
+            [split.questions(new) for new in every],
+            p_aug=[_rate(plan, len(split.train), len(new)) for new in every],
+            report=steps,
+            checkpoint=folder and folder / PREDICTORS,
+        )
+    history = predictor.fitted_.history
+    return Comparison(
+        split,
+        plan,
+        drawn,
+        judge(_correct(predictor, split, plan), PLAIN, split.rare),
+        history,
+        [steps.epoch * epoch for epoch in range(1, len(history.loss) + 1)],
+    )
+
+
+def forget(folder: Path) -> None:
+    """Removes the state of training, now that the result is safe."""
+    for name in (GENERATORS, PREDICTORS):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _rate(plan: Plan, originals: int, new: int) -> float | None:
+    if not new:
+        return None
+    return choices.mixing_rate(originals, new).value if plan.p_aug is None else plan.p_aug
+
+
+def _correct(predictor: Predictor, split: Split, plan: Plan) -> dict[str, Correct]:
+    """Returns which predictions are right, by method."""
+    tests = split.questions(split.test)
+    found = predictor.predict([example.x for example in tests])
+    right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
+    return dict(zip(plan.ordered, _parts(right, len(plan.seeds)), strict=True))
+
+
+def _parts(rows: np.ndarray, size: int) -> Sequence[np.ndarray]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

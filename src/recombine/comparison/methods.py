@@ -1,0 +1,139 @@
+"""The ways to train that are compared, and the new examples that each of them gives."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from recombine.augmentation.oversample import Oversampler
+from recombine.augmentation.protocol import Augmenter, Samples
+from recombine.augmentation.recombination import Recombination
+from recombine.comparison.splitting import rare_in
+from recombine.errors import RecombineError, unknown
+from recombine.example import Example
+from recombine.experiment import Progress, Say
+from recombine.own_data import choices, networks
+from recombine.own_data.validators import all_of, well_formed
+from recombine.training.fit import Recipe
+
+PLAIN, OVERSAMPLING, GECA, RECOMBINE = METHODS = ("plain", "oversampling", "geca", "recombine")
+"""The originals alone; rare originals again; recombination by rule; learned recombination, resampled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is compared, and how networks are trained; what is None is decided by the data.
+
+    Attributes:
+        methods: Those of ``METHODS`` to compare; plain always is.
+        seeds: One predictor of each method, and one recombination network, for each.
+        n: How many new examples each method is to give.
+        p_aug: How often a predictor sees one.
+        epsilon: Tokens in fewer than this share of the examples are rare.
+        size: ``small`` or ``paper``.
+        device: Where networks are trained.
+        epochs: Passes over the data.
+        max_time: Seconds of each of the two trainings.
+    """
+
+    methods: Sequence[str] = METHODS
+    seeds: Sequence[int] = (0, 1, 2)
+    n: int = 400
+    p_aug: float | None = None
+    epsilon: float | None = None
+    size: str | None = None
+    device: str = "auto"
+    epochs: int | None = None
+    max_time: float | None = None
+
+    def check(self) -> None:
+        """Raises the error for a method or size that there is not, or a rate that is none."""
+        for method in self.methods:
+            if method not in METHODS:
+                raise unknown("method", method, METHODS)
+        if self.size is not None and self.size not in networks.SIZES:
+            raise unknown("size", self.size, networks.SIZES)
+        if self.p_aug is not None and not 0 < self.p_aug < 1:
+            raise RecombineError(f"p_aug is {self.p_aug:g}, expected more than 0 and less than 1.")
+
+    @property
+    def ordered(self) -> list[str]:
+        """The methods in the order of ``METHODS``, plain among them."""
+        return [method for method in METHODS if method == PLAIN or method in self.methods]
+
+    def sized(self, examples: Sequence[Example]) -> str:
+        """Returns the size of networks for these examples."""
+        return self.size or networks.size(examples, self.device).value
+
+    def trained(self, recipe: Recipe, *, most: int) -> Recipe:
+        """Returns a recipe with as many steps as suit the data, or as was asked for."""
+        return networks.bounded(networks.length(recipe, most=most).value, epochs=self.epochs, max_time=self.max_time)
+
+
+@dataclass
+class Drawn:
+    """The new examples of all methods.
+
+    Attributes:
+        samples: By method, then by seed; none for plain.
+        augmenter: The recombination networks, if there are any.
+    """
+
+    samples: dict[str, list[Samples]]
+    augmenter: Recombination | None = None
+
+
+def draw(
+    train: Sequence[Example],
+    plan: Plan,
+    *,
+    say: Say = lambda _: None,
+    progress: Progress = lambda _: nullcontext(),
+    state: Path | None = None,
+) -> Drawn:
+    """Lets each method make new examples of the training examples, of which nothing else is known.
+
+    Args:
+        train: Training examples, all different.
+        plan: What is compared.
+        say: Is told what has been done.
+        progress: Shows how training goes.
+        state: Where the state of training is saved now and then, and gone on from.
+    """
+    like_train = well_formed(train)
+    drawn = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)})
+    by_rule: dict[str, Callable[[], Augmenter]] = {
+        OVERSAMPLING: lambda: Oversampler(rare_in(train, plan.epsilon)),
+        GECA: lambda: choices.geca(train).value,
+    }
+    for method in plan.ordered[1:]:
+        if method in by_rule:
+            augmenter = by_rule[method]().fit(train)
+            drawn.samples[method] = [augmenter.sample(plan.n, seed, like_train) for seed in plan.seeds]
+        else:
+            drawn.augmenter = _recombination(train, plan, say=say, progress=progress, state=state)
+            rare = choices.rarity(train).value if plan.epsilon is None else rare_in(train, plan.epsilon)
+            drawn.samples[method] = drawn.augmenter.sample_each(plan.n, plan.seeds[0], all_of(like_train, rare))
+        say(f"{method}: {drawn.samples[method][0].account}")
+    return drawn
+
+
+def _recombination(
+    train: Sequence[Example], plan: Plan, *, say: Say, progress: Progress, state: Path | None
+) -> Recombination:
+    """Returns trained recombination networks, with what "auto" chooses for these examples."""
+    rare = choices.rarity(train)
+    rules = [choices.rule_named(name) for name in choices.rule_names(train, rare)]
+    found = choices.neighborhoods(train, rules, seed=plan.seeds[0])
+    say(f"{RECOMBINE}: neighborhood {found}")
+    prototypes = found.value.prototypes
+    recipe = networks.generator(train, plan.sized(train), rare=rare.name, prototypes=prototypes).value
+    augmenter = Recombination(
+        choices.rule_named(found.name),
+        plan.trained(recipe, most=networks.GENERATOR_STEPS),
+        prototypes=prototypes,
+        seeds=plan.seeds,
+        device=plan.device,
+    )
+    with progress(f"Training {len(plan.seeds)} recombination networks") as report:
+        return augmenter.fit_on(train, found.value, report=report, checkpoint=state)

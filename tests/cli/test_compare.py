@@ -1,0 +1,80 @@
+"""``recombine compare``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Run, assert_is_sentence
+
+from recombine.report.reading import read_run
+
+pytestmark = pytest.mark.usefixtures("tiny")
+
+QUICK = ("--device", "cpu", "--threads", 1, "--epochs", 2, "-n", 5, "--seeds", 2)
+
+
+def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = run("compare", train, *QUICK, "--methods", "geca, oversampling", "-o", folder)
+    assert done.code == 0, done.err
+    table, verdict = done.out.rstrip().split("\n\n")
+    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversampling", "geca"]
+    assert verdict == read_run(folder).verdict
+    assert read_run(folder).title == "train.tsv"
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert "Training 6 predictors: 100 %" in done.err
+    assert done.err.splitlines()[-1] == f"Next: recombine report {folder} -o report.html"
+    assert_is_sentence(run("compare", train, *QUICK, "-o", folder), ["exists already", "--force"])
+
+
+def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path: Path) -> None:
+    test = tmp_path / "test.tsv"
+    test.write_text("jump twice\tI_JUMP I_JUMP\nwalk\tI_WALK\nwalk thrice\tI_WALK I_WALK I_WALK\n")
+    done = run("compare", train, "--test", test, *QUICK, "--methods", "recombine", "--json", "-o", tmp_path / "run")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    plain, recombine = document["comparison"]
+    assert (plain["method"], recombine["method"]) == ("plain", "recombine")
+    assert len(recombine["scores"]["rare"]) == 2
+    assert recombine["p"] == {"all": None, "rare": None, "other": None}  # of three examples nothing can be told
+    found = read_run(tmp_path / "run")
+    assert (found.data.test, found.data.rare_test, found.data.held_out) == (3, 1, False)
+    assert "Training 2 recombination networks: 100 %" in done.err
+    assert "2 of the test examples are training examples, too." in done.err
+
+
+def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
+    done = run("compare", train, *QUICK, "--methods", "geca", "--max-time", 0)
+    assert done.code == 0, done.err
+    assert "cut short" in done.out
+
+
+def test_mistakes_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
+    assert_is_sentence(run("compare", train, "--methods", "gecca"), ["geca"])
+    assert_is_sentence(run("compare", "-", "--test", "-"), ["standard input"])
+    assert_is_sentence(run("compare", train, "-o", train), ["folder"])
+    few = tmp_path / "few.tsv"
+    few.write_text("a\tb\n")
+    assert_is_sentence(run("compare", few), ["at least 10"])
+
+
+def test_an_interruption_says_how_to_go_on(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recombine.prediction.predictor import Predictor
+
+    folder = tmp_path / "run"
+    words = ("compare", train, *QUICK, "--methods", "recombine", "-o", folder)
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(Predictor, "fit_each", interrupted)
+        stopped = run(*words)
+    assert stopped.code == 130
+    assert "the same command goes on from" in stopped.err
+    done = run(*words)
+    assert done.code == 0, done.err
+    assert "recombination networks: 100 %" not in done.err  # that was done before
+    assert [path.name for path in folder.iterdir()] == ["run.json"]

@@ -1,0 +1,156 @@
+"""Comparisons from end to end, with tiny networks."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
+from toy_task import QUICK_GENERATOR, TASK, VERBS, example
+from word_forms import write_language
+
+from recombine.comparison.compare import GENERATORS, PREDICTORS, Comparison, compare, forget
+from recombine.comparison.document import SAMPLES, TRACED, document, write_document
+from recombine.comparison.methods import GECA, METHODS, OVERSAMPLING, PLAIN, RECOMBINE, Plan, draw
+from recombine.comparison.splitting import Split, given, hold_out
+from recombine.data import files
+from recombine.errors import RecombineError
+from recombine.prediction.predictor import Predictor
+from recombine.report.reading import read_run
+from recombine.training import presets
+
+PLAN = Plan(seeds=(0, 1), n=12, device="cpu", epsilon=0.03)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tiny() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
+        patch.setattr(presets, "SMALL_PREDICTOR", replace(PREDICTOR, epochs=5, held_out=0.1))
+        patch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", replace(WORD_FORM_PREDICTOR, epochs=1))
+        yield
+
+
+def task_split() -> Split:
+    tests = [*TASK.test, *(example(f"{verb} and {verb} thrice") for verb in VERBS)]
+    return given(TASK.train, tests, epsilon=PLAN.epsilon)
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    return compare(task_split(), PLAN)
+
+
+def run_document(found: Comparison) -> dict[str, Any]:
+    return document(found, title="toy", command="recombine compare toy.tsv", provenance={"commit": "none"})
+
+
+def test_every_method_is_scored_with_every_seed_on_every_part(found: Comparison) -> None:
+    assert tuple(found.judged) == METHODS
+    rare = sum(found.split.rare)
+    others = len(found.split.test) - rare
+    for parts in found.judged.values():
+        for all_, one, other in zip(*(parts[part].scores for part in ("all", "rare", "other")), strict=True):
+            assert all_ == pytest.approx((one * rare + other * others) / (rare + others))
+    assert found.judged[PLAIN]["rare"].p is None
+    assert found.judged[RECOMBINE]["rare"].p is None  # 7 rare test examples are too few
+
+
+def test_new_examples_come_from_training_alone(found: Comparison) -> None:
+    train = set(found.split.train)
+    for method in (OVERSAMPLING, GECA, RECOMBINE):
+        for samples in found.drawn.samples[method]:
+            assert len(samples) == PLAN.n
+            for sample in samples:
+                assert set(sample.provenance.prototypes) <= train
+    for samples in found.drawn.samples[OVERSAMPLING]:
+        assert set(samples) == {example("jump")}
+    for samples in found.drawn.samples[RECOMBINE]:
+        assert all("jump" in sample.x or "JUMP" in sample.y for sample in samples)  # resampled
+    assert all(not samples for samples in found.drawn.samples[PLAIN])
+
+
+def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
+    whole = run_document(found)
+    write_document(whole, tmp_path)
+    run = read_run(tmp_path)
+    assert run.data.train == len(TASK.train)
+    assert run.data.rare_test == sum(found.split.rare)
+    assert [row.method for row in run.comparison] == list(METHODS)
+    assert run.comparison[3].scores.rare == found.judged[RECOMBINE]["rare"].scores
+    assert run.comparison[3].new_examples == (PLAN.n, PLAN.n)
+    assert [curve.method for curve in run.curves] == list(METHODS)
+    assert all(len(point) == len(PLAN.seeds) for curve in run.curves for point in (*curve.loss, *curve.held_out))
+    assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
+    assert run.samples[0].method == RECOMBINE
+    traced = [attention for attention in run.attention if attention is not None]
+    assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
+    for attention, sample in zip(traced, run.samples, strict=False):
+        assert attention.tokens == (*sample.x, "▷", *sample.y, "end")
+        assert all(sum(step) == pytest.approx(1, abs=0.02) for steps in attention.weights for step in steps)
+    (jump,) = (row for row in run.rarity if row.token == "jump")
+    samples = found.drawn.samples[RECOMBINE][0]
+    assert (jump.before, jump.after) == (1, 1 + sum("jump" in sample.x for sample in samples))
+    assert run.rejected == {
+        reason: sum(each.rejected.get(reason, 0) for drawn in found.drawn.samples.values() for each in drawn)
+        for reason in run.rejected
+    }
+    assert run.verdict == found.verdict
+
+
+def test_the_verdict_says_when_time_was_short(found: Comparison) -> None:
+    short = replace(found, history=replace(found.history, stopped_early=True))
+    assert short.verdict == found.verdict.removesuffix(".") + "; training was cut short by a bound on time."
+
+
+def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
+    found: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+
+        def interrupted(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(Predictor, "fit_each", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            compare(task_split(), PLAN, folder=tmp_path)
+    assert (tmp_path / GENERATORS).exists()
+    again = compare(task_split(), PLAN, folder=tmp_path)
+    assert (tmp_path / PREDICTORS).exists()
+    forget(tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert json.dumps(run_document(again)) == json.dumps(run_document(found))
+
+
+def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
+    forms = files.read(write_language(tmp_path, "made-up"), format="sigmorphon")[:90:2]
+    split = hold_out(forms)
+    asked = split.questions(split.test)
+    assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
+    made = compare(split, replace(PLAN, methods=[GECA], seeds=(0,), epsilon=None))
+    assert tuple(made.judged) == (PLAIN, GECA)
+    assert made.drawn.augmenter is None
+
+
+def test_a_method_without_samples_is_compared_all_the_same() -> None:
+    split = given(TASK.train[-20:], TASK.test)  # nothing is rare in them
+    made = compare(split, replace(PLAN, methods=[OVERSAMPLING], seeds=(0,), epsilon=1e-3))
+    assert [len(samples) for samples in made.drawn.samples[OVERSAMPLING]] == [0]
+    assert made.judged[OVERSAMPLING]["all"].scores == made.judged[PLAIN]["all"].scores
+
+
+def test_mistakes() -> None:
+    with pytest.raises(RecombineError, match="recombine"):
+        replace(PLAN, methods=["recombin"]).check()
+    with pytest.raises(RecombineError, match="small"):
+        replace(PLAN, size="smal").check()
+    with pytest.raises(RecombineError, match="p_aug"):
+        replace(PLAN, p_aug=1.0).check()
+
+
+def test_draws_do_not_depend_on_who_else_is_compared() -> None:
+    alone = draw(TASK.train, replace(PLAN, methods=[GECA])).samples[GECA]
+    beside = draw(TASK.train, replace(PLAN, methods=[OVERSAMPLING, GECA])).samples[GECA]
+    assert [list(samples) for samples in alone] == [list(samples) for samples in beside]

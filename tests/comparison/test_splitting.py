@@ -1,0 +1,127 @@
+"""What is held out, and what must stay."""
+
+import math
+from collections import Counter
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given as with_any
+from hypothesis import reject, settings
+from hypothesis import strategies as st
+
+from recombine.augmentation.resample import Resampler
+from recombine.comparison.splitting import MOST, Split, given, hold_out, rare_in
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.inflection import Inflection
+
+VERBS = ("walk", "run", "look", "turn", "hop", "crawl", "sit", "fly")
+COMMANDS = [
+    Example((one, "and", two, often), (one.upper(), *[two.upper()] * times))
+    for one, two, (often, times) in product(VERBS, VERBS, (("twice", 2), ("thrice", 3), ("once", 1)))
+]
+JUMPS = [Example(("jump", often), ("JUMP", *["JUMP"] * times)) for times, often in enumerate(("once", "twice"))]
+JUMPS.append(Example(("jump", "and", "walk", "once"), ("JUMP", "WALK")))
+DATA = [*COMMANDS, *JUMPS, COMMANDS[0]]  # 195 commands, of which 3 are of jumping; one stands twice
+
+
+def holders(examples: tuple[Example, ...] | list[Example]) -> Counter[str]:
+    """In how many examples each token is, by definition."""
+    return Counter(token for example in examples for token in {*example.x, *example.y})
+
+
+def test_the_rare_is_tested_and_can_be_learned() -> None:
+    split = hold_out(DATA)
+    assert split.held_out
+    assert ("jump",) in split.phenomena
+    rare = [example for example, is_rare in zip(split.test, split.rare, strict=True) if is_rare]
+    assert [example.x[0] for example in rare] == ["jump"]  # one of three: at least half stays
+    assert sum("jump" in example.x for example in split.train) == 2
+    assert len(split.test) - len(rare) == len(set(DATA)) // 10
+
+
+tokens = st.sampled_from("abcdefgh")
+sides = st.lists(tokens, min_size=1, max_size=4).map(tuple)
+
+
+@settings(max_examples=150, deadline=None)
+@with_any(
+    pairs=st.lists(st.builds(Example, sides, sides), min_size=10, max_size=60, unique_by=str),
+    seed=st.integers(0, 5),
+    epsilon=st.sampled_from([None, 0.1, 0.3]),
+)
+def test_whatever_the_data(pairs: list[Example], seed: int, epsilon: float | None) -> None:
+    distinct = list(dict.fromkeys(pairs))
+    try:
+        split = hold_out(pairs, seed=seed, epsilon=epsilon)
+    except RecombineError:
+        reject()  # nothing can be held out, as a test of its own tells
+    assert sorted([*split.train, *split.test], key=str) == sorted(distinct, key=str)
+    assert not set(split.train) & set(split.test)
+    before, after = holders(distinct), holders(split.train)
+    for example in split.test:
+        for token in {*example.x, *example.y}:
+            assert after[token] >= max(1, math.ceil(before[token] / 2))
+        assert sum(other.x == example.x for other in distinct) == 1
+    resampler = rare_in(distinct, epsilon)
+    assert list(split.rare) == [bool(resampler.weight(example)) for example in split.test]
+    most = max(1, min(MOST, len(distinct) // 10))
+    assert sum(split.rare) <= most
+    assert len(split.test) - sum(split.rare) <= most
+    assert hold_out(pairs, seed=seed, epsilon=epsilon) == split
+
+
+def test_another_seed_is_another_split() -> None:
+    assert hold_out(DATA, seed=1).test != hold_out(DATA, seed=0).test
+
+
+def test_where_no_token_is_rare_pairs_are() -> None:
+    split = hold_out(COMMANDS)
+    assert split.phenomena == ()  # 24 of 192 have any one pair of tokens: none is rare
+    few = [example for example in COMMANDS if example.x[1:3] != ("and", "sit") or example.x[0] in ("walk", "sit")]
+    words = [
+        *few,
+        *(Example(("sit", *example.x[2:]), ("SIT", *example.y[1:])) for example in few if example.x[0] == "run"),
+    ]
+    split = hold_out(words)
+    assert split.phenomena
+    assert all(len(name) == 2 for name in split.phenomena)
+    for example, rare in zip(split.test, split.rare, strict=True):
+        assert rare == any(pair in split.phenomena for pair in pairwise(example.x))
+
+
+def test_of_word_forms_tags_are_rare_and_ambiguous_forms_are_not_tested() -> None:
+    lemmas = ["".join(each) for each in product("bk", "aeo", "rtl")]
+    forms = [
+        Inflection(lemma, ("V", tag), lemma + end) for lemma in lemmas for tag, end in (("PRS", "ir"), ("PL", "ler"))
+    ]
+    forms += [Inflection(lemma, ("V", "SBJV"), lemma + "ir") for lemma in lemmas[:4]]  # like the present
+    split = hold_out([form.for_generation for form in forms], epsilon=0.2)
+    assert split.phenomena == (("[SBJV]",),)
+    asked = [question.x for question in split.questions(split.test)]
+    written = Counter(tuple(form.form) for form in forms)
+    assert asked
+    assert all(written[form] == 1 for form in asked)
+    assert sum(split.rare) == 0  # every subjunctive looks like a present
+
+
+def test_a_test_set_is_taken_as_it_is_and_judged_by_training_alone() -> None:
+    train, test = [*COMMANDS, JUMPS[0]], [COMMANDS[0], JUMPS[1], Example(("swim",), ("SWIM",))]
+    split = given(train, test)
+    assert split == Split(
+        train=tuple(train),
+        test=tuple(test),
+        rare=(False, True, True),
+        phenomena=tuple(rarity.ngram for rarity in Resampler().fit(train).rare_),
+        held_out=False,
+    )
+
+
+def test_mistakes() -> None:
+    with pytest.raises(RecombineError, match="at least 10"):
+        hold_out(COMMANDS[:9])
+    with pytest.raises(RecombineError, match="each has something"):
+        hold_out([Example((f"x{number}",), ("y",)) for number in range(20)])
+    form = Inflection("gel", ("V",), "geldi").for_generation
+    with pytest.raises(RecombineError, match="word forms"):
+        given([form, Inflection("gel", ("V",), "gelir").for_generation], COMMANDS)

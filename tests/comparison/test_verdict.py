@@ -1,0 +1,71 @@
+"""Scores, p-values and the sentence, on predictions made up for the purpose."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from recombine.comparison.verdict import DOES_NOT, HELPS, UNCLEAR, judge, sentence
+
+RARE = [True] * 20 + [False] * 100
+RNG = np.random.default_rng(0)
+PLAIN = np.concatenate([np.zeros((3, 20)), RNG.random((3, 100)) < 0.9], axis=1).astype(bool)
+BETTER = PLAIN.copy()
+BETTER[:, :18] = True
+WORSE = PLAIN.copy()
+WORSE[:, 20:80] = False
+
+
+def test_scores_and_p_values_are_those_of_the_definition() -> None:
+    other = RNG.random(PLAIN.shape) < 0.7
+    found = judge({"plain": PLAIN, "one": other, "two": BETTER}, "plain", RARE)
+    assert found["one"]["rare"].scores == pytest.approx(other[:, :20].mean(axis=1))
+    assert found["one"]["other"].scores == pytest.approx(other[:, 20:].mean(axis=1))
+    assert found["one"]["all"].scores == pytest.approx(other.mean(axis=1))
+    expected = ttest_rel(other[:, 20:].mean(axis=0), PLAIN[:, 20:].mean(axis=0)).pvalue
+    assert found["one"]["other"].p == pytest.approx(min(1, 2 * expected))  # two methods are compared with plain
+    assert found["plain"]["rare"].p is None
+
+
+def test_verdicts() -> None:
+    found = judge({"plain": PLAIN, "better": BETTER, "worse": WORSE, "same": PLAIN}, "plain", RARE)
+    assert [found[name]["rare"].verdict for name in ("better", "worse", "same")] == [HELPS, DOES_NOT, DOES_NOT]
+    assert [found[name]["other"].verdict for name in ("better", "worse", "same")] == [DOES_NOT] * 3
+
+
+def test_what_could_be_chance_is_not_called_help() -> None:
+    lucky = PLAIN.copy()
+    lucky[0, :2] = True  # 2 of 20 examples, in one seed of three
+    assert judge({"plain": PLAIN, "lucky": lucky}, "plain", RARE)["lucky"]["rare"].verdict == UNCLEAR
+
+
+def test_one_seed_against_the_others_is_not_called_help() -> None:
+    torn = BETTER.copy()
+    torn[2] = PLAIN[2]
+    found = judge({"plain": PLAIN, "torn": torn}, "plain", RARE)["torn"]["rare"]
+    assert found.p is not None
+    assert found.p < 0.05
+    assert found.verdict == UNCLEAR
+
+
+def test_few_or_no_examples_tell_nothing() -> None:
+    few = judge({"plain": PLAIN[:, :7], "better": BETTER[:, :7]}, "plain", [True] * 7)
+    assert (few["better"]["rare"].p, few["better"]["rare"].verdict) == (None, UNCLEAR)
+    assert few["better"]["other"].scores == ()
+    assert math.isnan(few["better"]["other"].mean)
+    assert "there are no other test examples" in sentence(few, "plain", [True] * 7)
+
+
+def test_the_sentence() -> None:
+    lucky = PLAIN.copy()
+    lucky[0, :2] = True
+    correct = {"plain": PLAIN, "same": PLAIN, "lucky": lucky, "better": BETTER}
+    said = sentence(judge(correct, "plain", RARE), "plain", RARE)
+    score = f"{PLAIN[:, 20:].mean():.3f}"
+    assert said == (
+        "On 20 rare examples (plain 0.000) better (0.900) helps, same (0.000) does not help, it cannot be told whether "
+        f"lucky (0.033) helps; on 100 other examples (plain {score}) same ({score}), lucky ({score}) and better "
+        f"({score}) do not help."
+    )
+    assert "Nothing was compared" in sentence(judge({"plain": PLAIN}, "plain", RARE), "plain", RARE)
