@@ -52,6 +52,16 @@ def test_resampled_columns_are_the_old_ones_and_the_samples(case: Case, column: 
     assert len(samples) == 20
 
 
+def test_scikit_learn_can_copy_it_and_change_its_settings(case: Case) -> None:
+    augmenter = case.kind(**case.settings)
+    copy = type(augmenter)(**augmenter.get_params(deep=False))  # what sklearn.base.clone does
+    for name, value in augmenter.get_params().items():
+        assert getattr(copy, name) is value
+    assert {**copy.set_params(seed=9, n=3).get_params()} == {**augmenter.get_params(), "seed": 9, "n": 3}
+    with pytest.raises(RecombineError, match="unknown setting 'sead'"):
+        copy.set_params(sead=1)
+
+
 def test_what_was_saved_gives_the_same_samples(case: Case, fitted: OwnDataAugmenter, tmp_path: Path) -> None:
     fitted.save(tmp_path / "model")
     again = case.kind.load(tmp_path / "model")

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple, Self
 
 from recombine.augmentation import protocol
 from recombine.augmentation.drawing import unfitted
 from recombine.augmentation.protocol import Samples, Validator
+from recombine.errors import unknown
 from recombine.example import Example
 from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice
@@ -89,6 +90,23 @@ class OwnDataAugmenter(ABC):
         samples = self._learned.augmenter.sample(n, self.seed if seed is None else seed, keep)
         self.report_ = replace(self.report_, samples=samples)
         return samples
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Returns the settings, as scikit-learn asks for them to make a copy; ``deep`` makes no difference."""
+        return {setting.name: getattr(self, setting.name) for setting in fields(self) if setting.init}
+
+    def set_params(self, **params: object) -> Self:
+        """Changes settings, as scikit-learn does in searches.
+
+        Raises:
+            RecombineError: If there is no setting of a name.
+        """
+        names = self.get_params()
+        for name, value in params.items():
+            if name not in names:
+                raise unknown("setting", name, names)
+            setattr(self, name, value)
+        return self
 
     def fit_resample(self, X: Column, y: Column) -> tuple[Column, Column]:
         """Learns from two columns and returns them with up to ``n`` new examples at their ends, in the types they had.
