@@ -23,7 +23,7 @@ from recombine.paper.work import Job, Progress, Work
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """How the table is computed; of no consequence to its figures.
+    """How the table is computed; but for how long a population trains, of no consequence to its figures.
 
     Attributes:
         output: The folder for records.

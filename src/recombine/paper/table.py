@@ -96,13 +96,13 @@ def lines(records: Records, rows: Sequence[Row], *, mark: str) -> tuple[list[str
         for split in columns:
             cell = by_key.get((name, split))
             paper = next((row.published[split] for row in rows if row.name == name and split in row.published), ())
+            theirs = "-" if paper is None else _figures(*paper) if paper else ""
             if cell is None:
-                line += ["", _figures(*paper) if paper else "", "", ""]
+                line += ["", theirs, "", ""]
                 continue
             record = records[name, split]
             ours = _figures(cell.mean, cell.std) if cell.mean is not None else _dash(record)
             ours = f"{mark}{ours}{mark}" if name in top[split] else ours
-            theirs = "-" if paper is None else _figures(*paper) if paper else ""
             line += [ours, theirs, _right(record), str(cell.seeds)]
         shown.append(line)
     return header, shown

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -60,7 +61,7 @@ class Step:
 
     def __call__(self, batch: Batch) -> None:
         """Does one step."""
-        rows = torch.from_numpy(batch.rows)
+        rows = torch.from_numpy(np.ascontiguousarray(batch.rows))  # else the copy below waits for the GPU
         if self._graphs is None:
             self._train(rows.to(self.corpus.rows.device), batch.source_steps, batch.target_steps)
             return
