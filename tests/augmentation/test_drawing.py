@@ -2,10 +2,13 @@ from collections import Counter
 from itertools import islice, permutations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.drawing import in_random_order
+from recombine.augmentation.drawing import check_request, in_random_order, turned_down
+from recombine.errors import RecombineError
+from recombine.example import Example
 
 
 @given(st.integers(0, 200), st.integers(0, 2**32))
@@ -24,3 +27,16 @@ def test_every_order_is_equally_likely() -> None:
 
 def test_a_few_of_very_many_cost_little() -> None:
     assert len(set(islice(in_random_order(10**15, np.random.default_rng(0)), 1000))) == 1000
+
+
+@pytest.mark.parametrize(("n", "seed"), [(2.5, 0), ("5", 0), (3, "a"), (3, 1.5)])
+def test_what_is_no_whole_number_is_refused(n: object, seed: object) -> None:
+    with pytest.raises(RecombineError, match="expected a whole number"):
+        check_request(n, seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("said", [True, False, 0])
+def test_a_validator_gives_reasons_not_yes_or_no(said: object) -> None:
+    with pytest.raises(RecombineError, match="expected None for what it accepts"):
+        turned_down(Example(("a",), ("b",)), lambda _: said)  # type: ignore[arg-type, return-value]
+    assert turned_down(Example(("a",), ("b",)), lambda _: "because") == "because"

@@ -123,6 +123,7 @@ import tiny_networks
 from recombine.training import presets, resume
 
 torch.set_num_threads(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background has its children ignore it
 presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny_networks.PREDICTOR
 resume.EVERY = 0.0
 saves, save = [], resume.Checkpoint.save

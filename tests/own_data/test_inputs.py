@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recombine import Oversampler
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance
 from recombine.own_data.inputs import as_examples, as_tokens, extended
@@ -163,3 +164,10 @@ def test_series_grow_as_series() -> None:
     grown = extended(Series(["ab"], "input"), [("c", "d")], tokens="characters")
     assert isinstance(grown, Series)
     assert (grown.values, grown.name) == (["ab", "cd"], "input")
+
+
+def test_columns_that_can_be_gone_through_only_once_keep_their_rows() -> None:
+    pairs = [("walk", "WALK"), ("run", "RUN"), ("walk twice", "WALK WALK")]
+    inputs, outputs = Oversampler(n=2, rarity=None).fit_resample(*(iter(column) for column in zip(*pairs, strict=True)))
+    assert list(zip(inputs, outputs, strict=True))[:3] == pairs
+    assert len(inputs) == 5

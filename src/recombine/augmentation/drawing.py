@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 
 import numpy as np
 
@@ -38,8 +39,11 @@ def check_request(n: int, seed: int) -> None:
     """Checks how many samples are asked for, and the seed.
 
     Raises:
-        RecombineError: If n is below 1 or the seed below 0.
+        RecombineError: If one is no whole number, n is below 1 or the seed below 0.
     """
+    for name, value in (("n", n), ("seed", seed)):
+        if not isinstance(value, Integral):
+            raise RecombineError(f"{name} is {value!r}, expected a whole number.")
     if n < 1:
         raise RecombineError(f"cannot draw {n} samples.", hint="Ask for at least 1.")
     if seed < 0:
@@ -62,12 +66,26 @@ def in_random_order(count: int, rng: np.random.Generator) -> Iterator[int]:
             moved[drawn] = here
 
 
+def turned_down(example: Example, accept: Validator | None) -> str | None:
+    """Returns why an example is not accepted, if it is not.
+
+    Raises:
+        RecombineError: If the validator says neither None nor a reason.
+    """
+    reason = accept(example) if accept else None
+    if reason is not None and not isinstance(reason, str):
+        raise RecombineError(
+            f"a validator returned {reason!r}, expected None for what it accepts or else the reason, a string."
+        )
+    return reason
+
+
 def keep(candidates: Iterable[Example], n: int, accept: Validator | None) -> tuple[tuple[Example, ...], dict[str, int]]:
     """Takes candidates until n are accepted: (those accepted, how many were turned down by reason)."""
     kept: list[Example] = []
     rejected: Counter[str] = Counter()
     for candidate in candidates:
-        reason = accept(candidate) if accept else None
+        reason = turned_down(candidate, accept)
         if reason is not None:
             rejected[reason] += 1
             continue

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import torch
 
+from recombine.augmentation.drawing import turned_down
 from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.decoding.generate import Decoding, Generated, generate
@@ -249,7 +250,7 @@ class Sampler:
         if reason is None:
             so_far.seen.add(_key(ids))
             example = self._example(ids, batch, place)
-            reason = accept(example) if accept else None
+            reason = turned_down(example, accept)
         if reason is None:
             so_far.kept.append((batch.scores[place], example))
             return

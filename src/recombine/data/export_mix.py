@@ -6,6 +6,8 @@ from typing import Self
 
 from recombine.errors import RecombineError
 
+LEAST = 0.001
+"""No example is seen less often than this; else thousands of others would be repeated."""
 MOST = 4
 """A ratio of repetitions has this or less for its smaller number, so that files do not grow without need."""
 
@@ -42,6 +44,11 @@ class Mix:
             return cls(share=new / (originals + new), weight=1.0, originals=1, new=1)
         if not 0 < p_aug < 1:
             raise RecombineError(f"p_aug is {p_aug:g}, expected more than 0 and less than 1.")
+        if min(p_aug, 1 - p_aug) < LEAST:
+            raise RecombineError(
+                f"p_aug is {p_aug:g}: examples would have to be repeated too often.",
+                hint=f"Choose a rate between {LEAST:g} and {1 - LEAST:g}.",
+            )
         weight = Fraction(p_aug) / (1 - Fraction(p_aug)) * Fraction(originals, new)
         ratio = weight.limit_denominator(MOST) if weight >= 1 else 1 / (1 / weight).limit_denominator(MOST)
         return cls(share=p_aug, weight=float(weight), originals=ratio.denominator, new=ratio.numerator)

@@ -1,7 +1,7 @@
 """What the augmenters for one's own data have in common: any data in, samples out, and an account of it all."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import NamedTuple, Self
 
@@ -115,6 +115,7 @@ class OwnDataAugmenter(ABC):
             X: The inputs: strings, or sequences of tokens, in a list, a tuple, an array or a pandas series.
             y: The outputs, likewise.
         """
+        X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample(self.n)
         return (
             extended(X, [sample.x for sample in samples], tokens=self.tokens),
