@@ -142,7 +142,7 @@ def fit(
     training, held_out = hold_out(groups, seeds, recipe.held_out)
     # With a mixture, an epoch is over when the originals have been seen once (appendix D); all train equally long.
     per_epoch = max(len(groups[0].rows) / groups[0].share for groups in training)
-    if recipe.stand_ins and recipe.network.copying == "none":
+    if recipe.stand_ins and recipe.network.prototypes > 1 and recipe.network.copying == "none":
         raise RecombineError(
             "stand-ins can be copied only, and this network does not copy.", hint="Set stand_ins to 0."
         )
