@@ -25,26 +25,11 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.optimizer import population_adam
-from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
+from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 from recombine.training.schedule import Batch
 from recombine.training.step import Step
 
 VOCABULARY = 24
-
-WORD_FORMS = Architecture(
-    vocabulary=VOCABULARY,
-    attention=0,
-    own_attention=True,
-    copying="gated",
-    shared_embedding=False,
-    tied_output=False,
-    project_encoder=True,
-    start_from_encoder=True,
-    dropout=0.0,
-    state_dropout=0.0,
-    write_dropout=0.0,
-)
-"""The paper's networks for word forms."""
 
 
 def milliseconds(function: Callable[[], None], steps: int, device: torch.device) -> float:
@@ -140,12 +125,11 @@ class Case(NamedTuple):
 
 def cases(small: bool) -> dict[str, Case]:
     size = {"hidden": 64, "embedding": 32} if small else {}
-    word_forms = replace(WORD_FORMS, prototypes=1, **size or {"hidden": 1024, "embedding": 1024})
     return {
         "SCAN generator": Case(replace(SCAN_GENERATOR.network, **size), 32, 32, 32),
         "SCAN predictor": Case(replace(SCAN_PREDICTOR.network, **size), 64, 12, 16),
-        "word-form generator": Case(word_forms, 64, 28, 28),
-        "word-form predictor": Case(replace(word_forms, own_attention=False), 64, 12, 16),
+        "word-form generator": Case(replace(WORD_FORM_GENERATOR.network, prototypes=1, **size), 64, 28, 28),
+        "word-form predictor": Case(replace(WORD_FORM_PREDICTOR.network, **size), 64, 12, 16),
     }
 
 
