@@ -1,8 +1,11 @@
 """The contract that every augmenter keeps; a new one is held to it by an entry in ``augmenters.CASES``."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import augmenters
@@ -49,6 +52,11 @@ def test_fit_returns_the_augmenter(case: Case) -> None:
 def test_fitting_again_forgets_the_first_time(case: Case, fitted: Augmenter) -> None:
     augmenter = case.kind(**case.settings).fit(EXAMPLES[:40]).fit(EXAMPLES)
     assert in_full(augmenter.sample(30)) == in_full(fitted.sample(30))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda fitted: pickle.loads(pickle.dumps(fitted))])
+def test_a_copy_for_another_process_gives_the_same(fitted: Augmenter, copied: Callable[[Augmenter], Augmenter]) -> None:
+    assert in_full(copied(fitted).sample(30)) == in_full(fitted.sample(30))
 
 
 def test_gives_as_many_as_were_asked_for(fitted: Augmenter) -> None:

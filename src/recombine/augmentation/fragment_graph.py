@@ -37,13 +37,22 @@ class FragmentGraph:
     """
 
     def __init__(self, sequences: Sequence[str], inventory: Inventory) -> None:
-        self.fillings = _shared_templates(sequences, inventory)
+        self._index(_shared_templates(sequences, inventory))
+
+    def _index(self, fillings: dict[str, tuple[Fragments, ...]]) -> None:
+        self.fillings = fillings
         self._templates: dict[Fragments, list[str]] = {}
-        for template, fillings in self.fillings.items():
-            for fragments in fillings:
+        for template, found in fillings.items():
+            for fragments in found:
                 self._templates.setdefault(fragments, []).append(template)
         self.substitutes = lru_cache(_CACHED)(self._substitutes)
         self.evidence = lru_cache(_CACHED)(self._evidence)
+
+    def __getstate__(self) -> dict[str, tuple[Fragments, ...]]:
+        return self.fillings  # caches cannot be copied, and the rest follows
+
+    def __setstate__(self, fillings: dict[str, tuple[Fragments, ...]]) -> None:
+        self._index(fillings)
 
     def __iter__(self) -> Iterator[Fragments]:
         return iter(self._templates)
