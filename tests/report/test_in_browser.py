@@ -8,6 +8,7 @@ import pytest
 from browser import Page, browser
 from sample_run import HOSTILE, METHODS, sample_run, write_run
 
+from recombine.evaluation.seeds import summarize
 from recombine.report.page import render
 from recombine.report.reading import read_run
 
@@ -53,7 +54,7 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert texts(page, "#verdict") == [run["verdict"]]
     assert texts(page, "#comparison-table tbody .method") == list(METHODS)
     assert texts(page, "#comparison-table tr:nth-child(4) .mean") == ["0.820", "0.600", "0.960"]
-    assert texts(page, "#comparison-table tr:nth-child(4) .spread") == [" ± 0.070", " ± 0.020", " ± 0.010"]
+    assert texts(page, "#comparison-table tr:nth-child(4) .spread") == [" ± 0.057", " ± 0.016", " ± 0.008"]
     assert texts(page, "#comparison-table tr:nth-child(4) .better") == ["▲ p = 0.040", "▲ p < 0.001"]
     assert texts(page, "#comparison-table tr:nth-child(4) .same") == ["p = 0.620"]
     assert texts(page, "#comparison-table .best .mean") == ["0.820", "0.600"]
@@ -196,9 +197,9 @@ def test_curves_have_a_band_for_each_method_and_are_read_off(page: Page) -> None
     page.evaluate("document.querySelector('figure svg').focus()")
     page.press("Home")
     read = texts(page, "figure .readout")[0]
-    assert read.startswith("Step 0: plain 2.5 ± 0.5, oversampling 2.5 ± 0.5")
+    assert read.startswith("Step 0: plain 2.5 ± 0.408, oversampling 2.5 ± 0.408")
     page.press("ArrowRight")
-    assert texts(page, "figure .readout")[0].startswith("Step 100: plain 1.11 ± 0.222")
+    assert texts(page, "figure .readout")[0].startswith("Step 100: plain 1.11 ± 0.181")
     page.tap("figure svg .grid")
     assert texts(page, "figure .readout")[0].startswith("Step 500: ")
 
@@ -317,6 +318,21 @@ def test_paper_gets_no_controls(page: Page) -> None:
     controls = "[...document.querySelectorAll('nav, form, button')].every(each => !each.getClientRects().length)"
     assert page.evaluate(controls)
     assert page.evaluate("document.querySelector('.sample').getClientRects().length") == 1
+
+
+def test_paper_gets_all_samples_that_the_filter_lets_through(page: Page, tmp_path: Path) -> None:
+    assert len(samples(page)) == 25
+    page.pdf(tmp_path / "report.pdf")
+    assert len(samples(page)) == 65
+    page.type("#filter-text", "word1")  # word1 and word10 to word19
+    page.pdf(tmp_path / "report.pdf")
+    assert len(samples(page)) == 11
+
+
+def test_the_spread_is_the_one_that_the_command_line_prints(page: Page) -> None:
+    for number, row in enumerate(sample_run()["comparison"], start=1):
+        spreads = [f" ± {summarize(row['scores'][part]).deviation:.3f}" for part in ("all", "rare", "other")]
+        assert texts(page, f"#comparison-table tr:nth-child({number}) .spread") == spreads
 
 
 def test_an_empty_run_has_a_page_too(chromium: Page, tmp_path: Path) -> None:

@@ -22,11 +22,10 @@ const draw = (tag, attributes = {}, ...children) => filled(document.createElemen
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The sample standard deviation; 0 for one value. */
+/** The population standard deviation, as in evaluation/seeds.py: the page and the command line say the same. */
 const deviation = (values) => {
   const middle = mean(values);
-  const squares = values.map((value) => (value - middle) ** 2);
-  return values.length > 1 ? Math.sqrt(squares.reduce((sum, value) => sum + value, 0) / (values.length - 1)) : 0;
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
 };
 
 const count = (number) => number.toLocaleString("en");

@@ -106,6 +106,9 @@ const listen = () => {
   at("filter").addEventListener("input", filterSamples);
   at("filter").addEventListener("submit", (event) => event.preventDefault());
   at("samples-more").addEventListener("click", () => optionsIn(showMore()[0])[0]?.focus());
+  window.addEventListener("beforeprint", () => {
+    while (found.shown < found.numbers.length) showMore(); // paper has no button for more
+  });
 };
 
 const showSamples = () => {
