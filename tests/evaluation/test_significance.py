@@ -42,8 +42,19 @@ def test_identical_systems_do_not_differ_and_do_not_warn() -> None:
     assert paired_p([True, False], [True, False]) == 1.0
 
 
-def test_a_constant_difference_is_certain_and_does_not_warn() -> None:
-    assert paired_p([0.3, 0.6, 0.9], [0.2, 0.5, 0.8]) == 0.0
+@pytest.mark.parametrize("items", [2, 3, 8, 30])
+def test_a_constant_difference_has_the_p_of_the_sign_test(items: int) -> None:
+    first = np.linspace(0.3, 0.9, items)
+    expected = stats.binomtest(items, items).pvalue
+    assert paired_p(first.tolist(), (first - 0.1).tolist()) == pytest.approx(expected)
+    assert paired_p((first - 0.1).tolist(), first.tolist()) == pytest.approx(expected)
+
+
+def test_no_p_is_zero_however_many_items_agree() -> None:
+    assert 0 < paired_p([1.0] * 5000, [0.0] * 5000) < 1e-200
+
+
+def test_rounding_is_no_difference() -> None:
     assert paired_p([0.1 + 0.2, 0.5], [0.3, 0.5]) == 1.0
 
 

@@ -12,6 +12,9 @@ from recombine.errors import RecombineError
 ALPHA = 0.05
 """The level of significance in the paper's tables."""
 
+_COINS = 1000
+"""For more coins than these, chances are no smaller: they would end up as 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -39,7 +42,8 @@ class Comparison:
 def paired_p(first: Sequence[float], second: Sequence[float]) -> float:
     """Returns the two-sided p-value of the paired t-test.
 
-    Where every item differs by the same amount there is no variance to go by: p is 1 if that amount is zero, else 0.
+    Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
+    is zero, else that of the sign test, the chance that so many fair coins all fall alike.
 
     Args:
         first: The score of one system on each item, e.g. ``item_f1``, of all seeds and test sets one after another.
@@ -57,7 +61,8 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float:
     one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     differences = one - other
     if np.allclose(differences, differences[0], rtol=1e-9, atol=1e-12):
-        return 1.0 if math.isclose(differences[0], 0.0, abs_tol=1e-12) else 0.0
+        alike = 2.0 ** (1 - min(len(differences), _COINS))
+        return 1.0 if math.isclose(differences[0], 0.0, abs_tol=1e-12) else alike
     from scipy.stats import ttest_rel  # takes seconds to import
 
     return float(ttest_rel(one, other).pvalue)
