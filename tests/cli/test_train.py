@@ -202,10 +202,17 @@ def test_the_state_of_another_training_is_not_gone_on_from(
     arguments = ["train", train, "--augmented", train, "--device", "cpu", "--epochs", 4]
     assert run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "whole").code == 0
     assert stopped([*arguments, "--p-aug", "0.1", "-o", tmp_path / "model"], after=2).returncode == -9
-    assert run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "model").code == 0
+    state = tmp_path / "model.training"
+    before = state.read_bytes()
+    other = stopped([*arguments, "--p-aug", "0.2", "-o", tmp_path / "model"], after=2)
+    assert f"{state} is of an unfinished run with other settings or data" in other.stderr
+    assert (tmp_path / "model.training.old1").read_bytes() == before  # killed as well, so that one can go back
+    done = run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "model")
+    assert done.code == 0
+    assert "other settings" not in done.err
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
     assert weights[0] == weights[1]
-    assert not (tmp_path / "model.training").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
 def test_a_damaged_state_of_training(run: Run, train: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from recombine.errors import RecombineError
 from recombine.prediction.predictor import Predictor
 from recombine.report.reading import read_run
 from recombine.training import presets
+from recombine.training.loop import History, Report
 
 PLAN = Plan(seeds=(0, 1), n=12, device="cpu", epsilon=0.03)
 
@@ -38,9 +40,21 @@ def task_split() -> Split:
     return given(TASK.train, tests, epsilon=PLAN.epsilon)
 
 
+REPORTED: dict[str, int] = {}
+"""The steps that each training reported last."""
+
+
+@contextmanager
+def noting(what: str) -> Iterator[Report]:
+    def report(steps: int, total: int, history: History) -> None:
+        REPORTED[what] = steps
+
+    yield report
+
+
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    return compare(task_split(), PLAN)
+    return compare(task_split(), PLAN, progress=noting)
 
 
 def run_document(found: Comparison) -> dict[str, Any]:
@@ -84,6 +98,7 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert [curve.method for curve in run.curves] == list(METHODS)
     assert all(len(point) == len(PLAN.seeds) for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
+    assert run.curves[0].steps[-1] == REPORTED["Training 8 predictors"]
     assert run.samples[0].method == RECOMBINE
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
@@ -119,9 +134,28 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     assert (tmp_path / GENERATORS).exists()
     again = compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / PREDICTORS).exists()
+    said: list[str] = []
+    over = compare(task_split(), PLAN, folder=tmp_path, say=said.append)  # as after a kill between training and writing
+    assert not any("starts over" in sentence for sentence in said)
+    assert json.dumps(run_document(over)) == json.dumps(run_document(found))
     forget(tmp_path)
     assert not list(tmp_path.iterdir())
     assert json.dumps(run_document(again)) == json.dumps(run_document(found))
+
+
+def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_end(tmp_path: Path) -> None:
+    plan = replace(PLAN, methods=[GECA])
+    compare(task_split(), plan, folder=tmp_path)
+    before = (tmp_path / PREDICTORS).read_bytes()
+    said: list[str] = []
+    compare(task_split(), replace(plan, seeds=(2, 3)), folder=tmp_path, say=said.append)
+    (sentence,) = (sentence for sentence in said if "starts over" in sentence)
+    assert str(tmp_path / PREDICTORS) in sentence
+    (aside,) = (path for path in tmp_path.iterdir() if path.name != PREDICTORS)
+    assert str(aside) in sentence
+    assert aside.read_bytes() == before != (tmp_path / PREDICTORS).read_bytes()
+    forget(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:

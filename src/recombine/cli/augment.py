@@ -27,7 +27,7 @@ from recombine.cli.options import (
 )
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
-from recombine.cli.training import Training, forget, use_threads
+from recombine.cli.training import Training, use_threads
 from recombine.cli.writing import check_apart, check_free, numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -139,6 +139,8 @@ def augment_cli(
     If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
     FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
     """
+    from recombine.own_data.unfinished import forget
+
     training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
     learned = Learned(
         prototypes=prototypes, neighborhood=neighborhood, temperature=temperature, novelty=novelty, model=model

@@ -95,11 +95,14 @@ def recombination(
         training: How.
         state: Where to save the state of training now and then, and to go on from.
     """
+    from recombine.own_data.unfinished import keeping
+
     if learned.is_trained:
         return _loaded(examples, learned, training)
     augmenter, neighborhoods = _prepared(examples, learned, training)
     what, judged = "Training the recombination network", "held-out log-probability"
-    with resumable(state), progress(what, judged=judged, max_time=training.max_time) as report:
+    shown = progress(what, judged=judged, max_time=training.max_time)
+    with resumable(state), shown as shows, keeping(state, shows, say) as report:
         augmenter.fit_on(tuple(dict.fromkeys(examples)), neighborhoods, report=report, checkpoint=state)
     say(outcome(augmenter.fitted_.history))
     if learned.model is not None:

@@ -27,7 +27,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
-from recombine.cli.training import Training, enough_memory, forget, outcome, resumable, use_threads
+from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
 from recombine.cli.writing import numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -81,6 +81,7 @@ def train_cli(
     Of lemma, form, tags, the form is the input; lemma and tags are the output. While networks are trained, DIR.training
     holds the state: after an interruption the same command goes on.
     """
+    from recombine.own_data.unfinished import forget
     from recombine.training.folder import check_free
 
     training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
@@ -160,11 +161,12 @@ def train_predictor(
         p_aug: The probability that a training example is a new one; None: all count alike.
         state: Where to save the state of training now and then, and to go on from.
     """
+    from recombine.own_data.unfinished import keeping
     from recombine.prediction.predictor import Predictor
 
     predictor = Predictor(training.predictor(examples), seeds=training.population, device=training.device)
     shown = progress("Training the predictor", judged="held-out accuracy", max_time=training.max_time)
-    with enough_memory(), resumable(state), shown as report:
+    with enough_memory(), resumable(state), shown as shows, keeping(state, shows, say) as report:
         return predictor.fit_each(examples, augmented, p_aug=p_aug, report=report, checkpoint=state)
 
 

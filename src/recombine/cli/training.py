@@ -73,12 +73,6 @@ class Training:
         return networks.bounded(recipe, epochs=self.epochs, max_time=self.max_time)
 
 
-def forget(state: Path | None) -> None:
-    """Removes the state of training, now that its result is safe."""
-    if state is not None:
-        state.unlink(missing_ok=True)
-
-
 class Interrupted(Exception):
     """The interrupt key, with a sentence on how to go on."""
 

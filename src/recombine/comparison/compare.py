@@ -11,9 +11,12 @@ from recombine.comparison.methods import PLAIN, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import Correct, Judged, Part, judge, sentence
 from recombine.experiment import Progress, Say
-from recombine.own_data import choices, networks
+from recombine.own_data import choices, networks, unfinished
+from recombine.own_data.unfinished import keeping
 from recombine.prediction.predictor import Predictor
-from recombine.training.loop import History, Report
+from recombine.training.fit import hold_out
+from recombine.training.loop import History
+from recombine.training.schedule import mixture
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
@@ -52,19 +55,6 @@ class Comparison:
         return said.removesuffix(".") + "; training was cut short by a bound on time." if self.stopped_early else said
 
 
-@dataclass
-class _Steps:
-    """Remembers how long epochs are, and passes on what it is told."""
-
-    report: Report | None
-    epoch: int = 1  # unknown, where training was over before it went on
-
-    def __call__(self, steps: int, total: int, history: History) -> None:
-        self.epoch = max(1, steps // len(history.loss))
-        if self.report is not None:
-            self.report(steps, total, history)
-
-
 def compare(
     split: Split,
     plan: Plan,
@@ -91,36 +81,46 @@ def compare(
         seeds=[*plan.seeds] * len(plan.ordered),
         device=plan.device,
     )
-    with progress(f"Training {len(every)} predictors") as report:
-        steps = _Steps(report)
+    rates = [_rate(plan, len(split.train), len(new)) for new in every]
+    state = folder and folder / PREDICTORS
+    with progress(f"Training {len(every)} predictors") as shows, keeping(state, shows, say) as report:
         predictor.fit_each(
             split.questions(split.train),
             [split.questions(new) for new in every],
-            p_aug=[_rate(plan, len(split.train), len(new)) for new in every],
-            report=steps,
-            checkpoint=folder and folder / PREDICTORS,
+            p_aug=rates,
+            report=report,
+            checkpoint=state,
         )
     history = predictor.fitted_.history
+    epoch = _steps_per_epoch(predictor, len(split.train), list(map(len, every)), rates)
     return Comparison(
         split,
         plan,
         drawn,
         judge(_correct(predictor, split, plan), PLAIN, split.rare),
         history,
-        [steps.epoch * epoch for epoch in range(1, len(history.loss) + 1)],
+        [epoch * number for number in range(1, len(history.loss) + 1)],
     )
 
 
 def forget(folder: Path) -> None:
     """Removes the state of training, now that the result is safe."""
     for name in (GENERATORS, PREDICTORS):
-        (folder / name).unlink(missing_ok=True)
+        unfinished.forget(folder / name)
 
 
 def _rate(plan: Plan, originals: int, new: int) -> float | None:
     if not new:
         return None
     return choices.mixing_rate(originals, new).value if plan.p_aug is None else plan.p_aug
+
+
+def _steps_per_epoch(predictor: Predictor, originals: int, new: Sequence[int], rates: Sequence[float | None]) -> int:
+    """Returns how long epochs are; training does not tell where it was over before it went on."""
+    groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
+    training, _ = hold_out(groups, predictor.seeds, predictor.recipe.held_out)
+    rows = max(len(first.rows) / first.share for first, *_ in training)
+    return predictor.recipe.settings(rows).steps_per_epoch
 
 
 def _correct(predictor: Predictor, split: Split, plan: Plan) -> dict[str, Correct]:

@@ -13,6 +13,7 @@ from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 from recombine.experiment import Progress, Say
 from recombine.own_data import choices, networks
+from recombine.own_data.unfinished import keeping
 from recombine.own_data.validators import all_of, well_formed
 from recombine.training.fit import Recipe
 
@@ -135,5 +136,6 @@ def _recombination(
         seeds=plan.seeds,
         device=plan.device,
     )
-    with progress(f"Training {len(plan.seeds)} recombination networks") as report:
+    shown = progress(f"Training {len(plan.seeds)} recombination networks")
+    with shown as shows, keeping(state, shows, say) as report:
         return augmenter.fit_on(train, found.value, report=report, checkpoint=state)
