@@ -15,6 +15,9 @@ from recombine.cli import main
 pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
 pytest.importorskip("uvicorn", reason="NOT TESTED: the page needs uvicorn; pip install 'recombine[explore]'")
 
+from recombine.explore import server
+from recombine.explore.keeping import Keeper
+
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> Outcome:
     with pytest.raises(SystemExit) as ended:
@@ -38,6 +41,30 @@ def post(host: str, path: str, body: object, **headers: str) -> bytes:
     lines |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return talk(host, f"POST {path} HTTP/1.1\r\n{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"), [(0, "No sample was kept."), (1, "Kept 1 sample in FILE."), (2, "Kept 2 samples in FILE.")]
+)
+def test_it_ends_with_what_was_kept_this_time(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    model: Path,
+    tmp_path: Path,
+    count: int,
+    sentence: str,
+) -> None:
+    path = tmp_path / "kept.jsonl"
+    Keeper(path).keep(example("run"))
+
+    def serve(*_: object, **__: object) -> None:
+        for verb in ("jump", "walk")[:count]:
+            Keeper(path).keep(example(verb))
+
+    monkeypatch.setattr(server, "serve", serve)
+    done = run(capsys, model, "-o", path, "--device", "cpu")
+    assert done.code == 0
+    assert done.err.splitlines()[-1] == sentence.replace("FILE", str(path))
 
 
 def test_the_command_serves_keeps_and_ends_well(model: Path, tmp_path: Path) -> None:

@@ -117,6 +117,8 @@ def compare_cli(
     split = _split(data, test, Reading(format, tokens, columns), plan)
     use_threads(threads)
     say(_described(split))
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
     with enough_memory(), resumable(folder and folder / state):
@@ -144,7 +146,6 @@ def _folder(output: str | None, *, force: bool) -> Path | None:
     if folder.exists() and not folder.is_dir():
         raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
     check_free([folder / RUN_FILE], force=force)
-    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 

@@ -1,6 +1,7 @@
 """``recombine explore``: a local page on which a recombination network is tried out by hand."""
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -48,8 +49,11 @@ def explore_cli(
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise RecombineError("the page needs FastAPI and uvicorn.", hint="pip install 'recombine[explore]'")
     from recombine.augmentation.recombination import Recombination
+    from recombine.explore.keeping import Keeper
     from recombine.explore.server import serve
 
+    keeper = None if output is None else Keeper(Path(output))
+    before = keeper.count() if keeper else 0
     use_threads(threads)
     with working("Loading"), enough_memory():
         augmenter = Recombination.load(model, device=device)
@@ -57,8 +61,15 @@ def explore_cli(
         serve(augmenter, kept=output, host=host, port=port, ready=lambda address: announce(address, output, open_page))
     except KeyboardInterrupt:  # how one leaves
         say("")
-    if output is not None:
-        say(f"Kept samples are in {output}.")
+    if keeper:
+        say(kept(keeper.count() - before, str(output)))
+
+
+def kept(count: int, output: str) -> str:
+    """Returns a sentence on how many samples were kept, and where."""
+    if not count:
+        return "No sample was kept."
+    return f"Kept {count:,} {'sample' if count == 1 else 'samples'} in {output}."
 
 
 def announce(address: "Address", output: str | None, open_page: bool) -> None:

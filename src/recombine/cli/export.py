@@ -1,5 +1,6 @@
 """``recombine export``: original and new examples for the toolkit that one trains with next."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from recombine.cli.options import Columns, Folder, Force, Format, Json, Tokens
 from recombine.cli.printing import print_json, print_line, say
 from recombine.cli.reading import Reading, check_one_standard_input
+from recombine.cli.writing import check_free
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]
@@ -44,10 +46,11 @@ def export_cli(
 
     Weights go along where the toolkit takes them (jsonl, opennmt, hf); for the others examples are repeated.
     """
-    from recombine.data.export import check_toolkit, export
+    from recombine.data.export import README, check_toolkit, export
 
     check_toolkit(to)
     check_one_standard_input(data, new)
+    check_free([Path(output) / README], force=force)
     reading = Reading(format, tokens, columns)
     originals, made = reading.read(data), reading.read(new)
     done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)

@@ -10,6 +10,7 @@ from recombine.cli.options import AUTO
 from recombine.cli.printing import say, working
 from recombine.cli.progress import progress
 from recombine.cli.training import Training, outcome, resumable
+from recombine.cli.writing import check_model
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 
@@ -64,8 +65,6 @@ class Learned:
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
-        from recombine.training.folder import check_free
-
         if self.neighborhood not in (AUTO, *RULES):
             raise unknown("neighborhood", self.neighborhood, (AUTO, *RULES))
         if self.novelty is not None and self.novelty not in NOVELTIES:
@@ -73,7 +72,7 @@ class Learned:
         if self.temperature is not None and not self.temperature > 0:
             raise RecombineError(f"the temperature is {self.temperature:g}, expected more than 0.")
         if self.model is not None and not self.is_trained:
-            check_free(Path(self.model), force=False)
+            check_model(self.model, force=False)
 
     def sampling(self, default: "SamplingSettings") -> "SamplingSettings":
         """Returns how samples are drawn: as asked for, else by default."""

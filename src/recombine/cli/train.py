@@ -28,7 +28,7 @@ from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
-from recombine.cli.writing import numbered, state_of_training
+from recombine.cli.writing import check_model, numbered, state_of_training
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import reordered
@@ -82,7 +82,6 @@ def train_cli(
     holds the state: after an interruption the same command goes on.
     """
     from recombine.own_data.unfinished import forget
-    from recombine.training.folder import check_free
 
     training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
     training.check()
@@ -90,7 +89,7 @@ def train_cli(
     check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
-    check_free(Path(output), force=force)
+    check_model(output, force=force)
     examples, new = read_training(
         train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
     )

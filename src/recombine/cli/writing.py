@@ -12,7 +12,7 @@ STATE = ".training"
 
 
 def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
-    """Raises an error if a file to be written exists already, before any work is done for it.
+    """Raises an error if a file to be written exists already or cannot be written, before any work is done for it.
 
     Args:
         targets: Paths; ``-`` is always free.
@@ -20,6 +20,14 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
     """
     for target in targets:
         output.check_free(target, force=force)
+
+
+def check_model(folder: str, *, force: bool) -> None:
+    """Raises an error if a model may not or cannot be written to a folder, before any work is done for it."""
+    from recombine.training import folder as models
+
+    models.check_free(Path(folder), force=force)
+    output.check_folder(Path(folder).absolute().parent, place=folder)
 
 
 def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) -> None:

@@ -3,6 +3,7 @@
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,14 +42,14 @@ def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
             with _replacing(path) as stream:
                 yield stream
     except OSError as error:
-        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(target)) from error
+        raise _unwritable(error, target) from error
 
 
 def check_free(target: str | Path, *, force: bool) -> None:
-    """Raises the error for a file that may not be written: found before the work, it costs none."""
+    """Raises the error for a file that may not or cannot be written: found before the work, it costs none."""
     if str(target) == STANDARD:
         return
-    path = Path(target)
+    path = Path(os.path.realpath(target))
     if path.is_dir():
         raise RecombineError(
             "this is a folder; expected a file to write.", place=str(target), hint="Name a file in it."
@@ -57,6 +58,31 @@ def check_free(target: str | Path, *, force: bool) -> None:
         raise RecombineError(
             "the file exists already.", place=str(target), hint="Choose another name, or replace it with --force."
         )
+    if path.is_file() or not path.exists():  # what else there is, such as a device, is written where it is
+        check_folder(path.parent, place=target)
+
+
+def check_folder(folder: str | Path, *, place: str | Path) -> None:
+    """Raises the error for a folder in which, once it and those above it are there, no file can be made.
+
+    Args:
+        folder: The folder, which need not be there yet.
+        place: What cannot be written then.
+    """
+    path = Path(folder).absolute()
+    try:
+        above = next(each for each in (path, *path.parents) if each.exists())
+        with tempfile.TemporaryFile(dir=above):  # permissions alone do not tell
+            pass
+    except OSError as error:
+        raise _unwritable(error, place) from error
+
+
+def _unwritable(error: OSError, place: str | Path) -> RecombineError:
+    reason = error.strerror or str(error)
+    return RecombineError(
+        f"the file cannot be written: {reason}.", place=str(place), hint="Choose another place, or make room there."
+    )
 
 
 @contextmanager

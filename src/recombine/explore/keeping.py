@@ -4,6 +4,7 @@ from pathlib import Path
 from threading import Lock
 
 from recombine.data.files import read, write
+from recombine.data.output import check_free
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -16,12 +17,14 @@ class Keeper:
         path: The file.
 
     Raises:
-        RecombineError: If there is something else than JSONL of examples, or it is standard output.
+        RecombineError: If there is something else than JSONL of examples, it cannot be written, or it is standard
+            output.
     """
 
     def __init__(self, path: Path) -> None:
         if str(path) == STANDARD:
             raise RecombineError("samples cannot be kept in standard output.", hint="Name a file.")
+        check_free(path, force=True)
         self.path = path
         self._lock = Lock()
         self._read()
