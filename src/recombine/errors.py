@@ -12,7 +12,8 @@ class RecombineError(Exception):
     Attributes:
         message: What is wrong, with the offending value and what was expected.
         place: Where, as ``file`` or ``file:line`` (1-based), if there is a place.
-        hint: What to do next, if there is something to do.
+        hint: What to do next, if there is something to do. What stands between backquotes is an argument of what was
+            called, such as `force=True`; the command line shows the option of that name instead.
     """
 
     def __init__(self, message: str, *, place: str | None = None, hint: str | None = None) -> None:

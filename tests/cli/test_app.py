@@ -1,5 +1,6 @@
 """What holds for every command: help, version, exit codes, speed of start."""
 
+import ast
 import json
 import re
 import subprocess
@@ -44,6 +45,43 @@ def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ..
     example = done.out.index(" ".join(("  recombine", *command)))
     assert done.out.index("Example:") < example < done.out.index("--help", example)
     assert done.err == ""
+
+
+LIBRARY = (
+    "augmentation",
+    "comparison",
+    "data",
+    "evaluation",
+    "explore",
+    "own_data",
+    "pictures",
+    "prediction",
+    "report",
+)
+
+
+@pytest.mark.parametrize("package", LIBRARY)
+def test_errors_of_the_library_name_arguments_not_options(package: str) -> None:
+    for path in sorted((Path(recombine.__file__).parent / package).glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "hint":
+                assert not re.search(r"--[a-z]", ast.unparse(node)), f"{path}:{node.value.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["inspect", "TRAIN", "--format", "scan"], "If the file has another format, name it: --format."),
+        (["augment", "TRAIN", "--method", "geca", "-o", "TAKEN"], "Choose another name, or replace it: --force."),
+        (["inspect", "TRAIN", "--format", "scan", "--tokens", "characters"], "Leave out --tokens characters."),
+    ],
+)
+def test_the_command_line_names_options(run: Run, train: Path, tmp_path: Path, words: list[str], hint: str) -> None:
+    taken = tmp_path / "taken.jsonl"
+    taken.touch()
+    done = run(*({"TRAIN": train, "TAKEN": taken}.get(word, word) for word in words))
+    assert done.code == 2
+    assert done.err.endswith(f"{hint}\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

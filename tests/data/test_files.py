@@ -313,7 +313,7 @@ def test_a_file_can_be_read_while_it_is_replaced(tmp_path: Path) -> None:
 
 def test_an_existing_file_needs_force(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
-    with pytest.raises(RecombineError, match="--force"):
+    with pytest.raises(RecombineError, match="`force=True`"):
         files.write([Example(("a",), ("b",))], tmp_path / "out")
 
 

@@ -37,7 +37,7 @@ def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseExcepti
 def test_an_existing_file_needs_force(tmp_path: Path) -> None:
     target = tmp_path / "out"
     target.write_bytes(b"old")
-    with pytest.raises(RecombineError, match="--force") as caught, replacing(target):
+    with pytest.raises(RecombineError, match="`force=True`") as caught, replacing(target):
         pytest.fail("the block must not run")
     assert caught.value.place == str(target)
     assert target.read_bytes() == b"old"

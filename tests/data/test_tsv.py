@@ -61,9 +61,9 @@ def test_errors(texts: tuple[str, ...], columns: tuple[int, ...], place: str, fo
 
 def test_hints() -> None:
     stray = error_of("a\tb\tc").hint
-    assert "--columns" in stray
-    assert "--format sigmorphon" in stray
-    assert "--format scan" in error_of("IN: a OUT: b").hint
+    assert "`columns`" in stray
+    assert "`format='sigmorphon'`" in stray
+    assert "`format='scan'`" in error_of("IN: a OUT: b").hint
 
 
 @pytest.mark.parametrize("columns", [(), (1,), (1, 1), (0, 1), (1, 2, 3, 4), (1, 2, -1)])

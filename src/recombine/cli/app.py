@@ -1,5 +1,6 @@
 """Puts the commands together and turns whatever ends them into a sentence and an exit code."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from inspect import cleandoc
@@ -34,6 +35,8 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 # Typer keeps click's errors in places that change from version to version, but exports this one.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+_ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`")
 
 app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
 data = typer.Typer(help="Writes the paper's datasets: SCAN, and few-shot morphology of SIGMORPHON 2018.")
@@ -114,7 +117,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
-        return _complain(str(error), BAD_INPUT)
+        return _complain(str(_with_options(error)), BAD_INPUT)
     except _UsageError as error:
         return _complain(_usage_sentence(error), BAD_INPUT)
     except Interrupted as error:
@@ -132,6 +135,17 @@ def _complain(sentence: str, code: int) -> int:
     typer.secho("Error: ", fg="red", nl=False, err=True)
     typer.echo(sentence, err=True)
     return code
+
+
+def _with_options(error: RecombineError) -> RecombineError:
+    """Returns the error with the arguments that its hint names as options: `force=True` becomes ``--force``."""
+
+    def option(argument: re.Match[str]) -> str:
+        name, value = argument["name"].replace("_", "-"), (argument["value"] or "").strip("'")
+        return f"--{name}" if value in ("", "True") else f"--{name} {value}"
+
+    hint = _ARGUMENT.sub(option, error.hint) if error.hint else None
+    return RecombineError(error.message, place=error.place, hint=hint)
 
 
 def _usage_sentence(error: Exception) -> str:

@@ -102,12 +102,12 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     Raises:
         RecombineError: If there are too few examples.
     """
-    distinct = distinct_examples(examples, least=LEAST, who="a comparison without --test")
+    distinct = distinct_examples(examples, least=LEAST, who="a comparison without a test set")
     resampler = rare_in(distinct, epsilon)
     tested = _held_out(distinct, resampler, np.random.default_rng(seed).permutation(len(distinct)).tolist())
     if not any(tested):
         raise RecombineError(
-            "no example can be held out: each has something in it that no other has.", hint="Give a test set: --test."
+            "no example can be held out: each has something in it that no other has.", hint="Give a test set: `test`."
         )
     test = tuple(compress(distinct, tested))
     return Split(

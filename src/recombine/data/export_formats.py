@@ -246,7 +246,7 @@ def _check_joined(data: Mixture) -> None:
     for token in data.vocabulary():
         if tokenization.split(token, data.tokens) != (token,):
             other = "words" if data.tokens == "characters" else "characters"
-            raise _unfit(token, f"It would be read as something else; try --tokens {other}, or --to jsonl.")
+            raise _unfit(token, f"It would be read as something else; try `tokens={other!r}`, or `to='jsonl'`.")
 
 
 def _spaced(side: Tokens) -> str:
@@ -260,9 +260,9 @@ def _check_spaced(data: Mixture) -> None:
         if token in _RESERVED:
             raise _unfit(token, "The toolkit keeps this symbol to itself.")
         if token != " " and any(map(str.isspace, token)):
-            raise _unfit(token, "The toolkit would take it apart at the white space; try --to jsonl.")
+            raise _unfit(token, "The toolkit would take it apart at the white space; try `to='jsonl'`.")
     if " " in found and SPACE in found:
-        raise _unfit(SPACE, "It stands for a space, which is among the tokens too; try --to jsonl.")
+        raise _unfit(SPACE, "It stands for a space, which is among the tokens too; try `to='jsonl'`.")
 
 
 def _unfit(token: str, hint: str) -> RecombineError:

@@ -142,9 +142,9 @@ def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS) 
     check_kind(tokens)
     tsv.check_columns(columns)
     if columns != tsv.COLUMNS and format != "tsv":
-        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out --columns for the format {format!r}.")
+        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {format!r}.")
     if tokens == "characters" and format == "scan":
-        raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out --tokens characters.")
+        raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
     match format:
         case "tsv":
             parse = partial(tsv.parse, tokens=tokens, columns=columns)
@@ -197,7 +197,7 @@ def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
             raise place.error(
                 f"the tokens {shown(str(list(side)))} cannot be written as {codec.name}: "
                 f"they would read back as {shown(str(list(again)))}.",
-                hint="JSONL keeps any tokens: --format jsonl.",
+                hint="JSONL keeps any tokens: give the file a name that ends in .jsonl.",
             )
     if codec.name == "jsonl" and back.provenance != example.provenance:
         raise place.error("the provenance of the example would read back changed.")

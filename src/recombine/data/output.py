@@ -56,7 +56,7 @@ def check_free(target: str | Path, *, force: bool) -> None:
         )
     if path.is_file() and not force:
         raise RecombineError(
-            "the file exists already.", place=str(target), hint="Choose another name, or replace it with --force."
+            "the file exists already.", place=str(target), hint="Choose another name, or replace it: `force=True`."
         )
     if path.is_file() or not path.exists():  # what else there is, such as a device, is written where it is
         check_folder(path.parent, place=target)

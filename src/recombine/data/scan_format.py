@@ -22,7 +22,7 @@ def parse(lines: Iterable[Line]) -> Iterator[Example]:
         if words[:1] != (START,) or words.count(_MIDDLE) != 1 or START in words[1:]:
             raise line.error(
                 f"found {shown(line.text)}, expected 'IN: input tokens OUT: output tokens'.",
-                hint="If the file has another format, name it with --format.",
+                hint="If the file has another format, name it: `format`.",
             )
         middle = words.index(_MIDDLE)
         yield Example(

@@ -58,7 +58,7 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
     if language not in SHA256:
         error = unknown("language", language, SHA256)
         raise RecombineError(
-            error.message, hint=f"{error.hint} For others, pass --source DIR with the language's file."
+            error.message, hint=f"{error.hint} For others, name a folder with the language's file: `source`."
         )
     path = (cache or cache_folder() / "sigmorphon2018") / f"{language}{_SUFFIX}"
     if not _is_official(path, language):
@@ -66,7 +66,7 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
             f"{_FOLDER}/{path.name}",
             path,
             sha256=SHA256[language],
-            hint=f"Get the file by other means and pass --source DIR, where DIR holds {path.name}.",
+            hint=f"Get {path.name} by other means and name its folder: `source`.",
         )
     return path
 

@@ -30,7 +30,7 @@ def parse_inflections(lines: Iterable[Line]) -> Iterator[Inflection]:
             raise line.error(
                 f"found {len(fields)} column{'' if len(fields) == 1 else 's'} in {shown(line.text)}, "
                 "expected 3 separated by tabs: lemma, form, tags.",
-                hint="If the file has another format, name it with --format.",
+                hint="If the file has another format, name it: `format`.",
             )
         for name, field in zip(_NAMES, fields, strict=True):
             if not field:

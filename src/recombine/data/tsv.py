@@ -56,9 +56,9 @@ def _wrong_width(line: Line, found: int, expected: int) -> RecombineError:
     number = f"{found} column{'' if found == 1 else 's'}"
     message = f"found {number} in {shown(line.text)}, expected {expected} separated by tabs."
     if found < expected:
-        hint = "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by --format scan."
+        hint = "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
         return line.error(
-            message, hint=hint if found == 1 else "Fill in the missing column, or choose others with --columns."
+            message, hint=hint if found == 1 else "Fill in the missing column, or choose others: `columns`."
         )
-    hint = "Remove the stray tab, or choose columns with --columns; lemma, form, tags are read by --format sigmorphon."
+    hint = "Remove the stray tab, or choose `columns`; lemma, form, tags are read by `format='sigmorphon'`."
     return line.error(message, hint=hint)

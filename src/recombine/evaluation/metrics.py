@@ -118,7 +118,8 @@ def _tags(item: Inflection | Example) -> Tokens:
     tags = split_analysis(item.y)[1] or split_analysis(item.x)[1]
     if not tags:
         raise RecombineError(
-            f"'{item}' has no tags to be novel.", hint="Novelty of tags is for lemma, form, tags: --format sigmorphon."
+            f"'{item}' has no tags to be novel.",
+            hint="Novelty of tags is for lemma, form, tags: `format='sigmorphon'`.",
         )
     return tuple(tag[1:-1] for tag in tags)
 

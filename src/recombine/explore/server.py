@@ -66,5 +66,5 @@ def _listening(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RecombineError(
-            f"nothing can listen at {host}, port {port}: {reason}.", hint="Choose another --host or --port."
+            f"nothing can listen at {host}, port {port}: {reason}.", hint="Choose another `host` or `port`."
         ) from None
