@@ -91,7 +91,8 @@ def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
         (["--seeds", "0"], ["--seeds"]),
         (["--epochs", "0"], ["--epochs"]),
         (["--threads", "0"], ["--threads"]),
-        (["--max-time", "-1"], ["--max-time"]),
+        (["--max-time", "-1"], ["--max-time", "-1 is not more than 0"]),
+        (["--max-time", "0"], ["--max-time", "0 is not more than 0"]),
         (["--device", "tpu"], ["tpu", "cuda"]),
     ],
 )

@@ -1,7 +1,7 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -309,6 +309,13 @@ def test_a_file_can_be_read_while_it_is_replaced(tmp_path: Path) -> None:
     target.write_text("a\tb\nc\td\n")
     assert files.write(files.iterate(target), target, force=True) == 2
     assert target.read_text() == "a\tb\nc\td\n"
+
+
+@pytest.mark.parametrize("read", [files.read, files.iterate, files.read_inputs, files.read_inflections])
+@pytest.mark.parametrize("source", [None, 3, b"train.tsv"])
+def test_what_is_no_path(read: Callable[[object], object], source: object) -> None:
+    with pytest.raises(RecombineError, match="is no path"):
+        read(source)
 
 
 def test_an_existing_file_needs_force(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tiny_networks import PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK
 
 from recombine import Augmenter, Predictor
+from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -81,6 +82,7 @@ def test_a_function_may_say_what_is_made_of_what(tmp_path: Path) -> None:
         ([(0,)], "gave 1 rows of 1 positions"),
         ([(0, 61)], r"gave the row \(0, 61\).*from 0 to 60"),
         ([(0, -1)], r"gave the row \(0, -1\)"),
+        ([(0, 1, 2), (3, 4, 3)], r"the row \(3, 4, 3\), in which an example is its own prototype"),
         ([(0, "jump")], r"gave the row \(0, 'jump'\)"),
     ],
 )
@@ -102,6 +104,25 @@ def test_an_unknown_rule_or_size_or_device() -> None:
         Augmenter(network="huge", device="cpu").fit(TASK.train)
     with pytest.raises(RecombineError, match="unknown device 'gpu'"):
         Augmenter(device="gpu").fit(TASK.train)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"epochs": 0}, "epochs is 0, expected a whole number, at least 1"),
+        ({"epochs": 1.5}, "epochs is 1.5"),
+        ({"max_time": -1}, "max_time is -1, expected a number above 0"),
+        ({"max_time": 0}, "max_time is 0"),
+        ({"max_time": float("nan")}, "max_time is nan"),
+        ({"network": replace(QUICK_GENERATOR, batch=0)}, "batch is 0"),
+    ],
+)
+def test_bounds_that_are_none(bounds: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recombination, "fit_on", lambda *_, **__: pytest.fail("it was trained"))
+    with pytest.raises(RecombineError, match=words):
+        Augmenter(**{**SETTINGS, **bounds}).fit(TASK.train)
+    with pytest.raises(RecombineError, match=words):
+        Predictor(**{**SETTINGS, **bounds}).fit(TASK.train)
 
 
 def test_rarity_may_be_turned_off_or_be_a_resampler() -> None:

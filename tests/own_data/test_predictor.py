@@ -89,5 +89,11 @@ def test_bad_input(fitted: Predictor) -> None:
         Predictor(device="cpu").fit([])
     with pytest.raises(RecombineError, match="p_aug is 2"):
         Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug=2)
+    with pytest.raises(RecombineError, match=r"p_aug is 0\.1, but there are no new examples"):
+        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, p_aug=0.1)
+    with pytest.raises(RecombineError, match="None is no input"):
+        fitted.predict(None)
+    with pytest.raises(RecombineError, match="inputs:2: the input is 'None'"):
+        fitted.predict(["a", None])
     with pytest.raises(RecombineError, match="unknown size 'big'"):
         Predictor(network="big", device="cpu").fit(PAIRS)

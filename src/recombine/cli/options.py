@@ -7,6 +7,13 @@ import typer
 AUTO = "auto"
 """Leaves a choice to the program."""
 
+
+def _more_than_0(value: float | None) -> float | None:
+    if value is not None and not 0 < value < float("inf"):
+        raise typer.BadParameter(f"{value:g} is not more than 0 and finite.")
+    return value
+
+
 Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The training examples; - is standard input.")]
 
 Format = Annotated[
@@ -45,7 +52,8 @@ Epochs = Annotated[
     int | None, typer.Option("--epochs", metavar="N", min=1, help="Passes over the data, instead of the size's own.")
 ]
 MaxTime = Annotated[
-    float | None, typer.Option("--max-time", metavar="SECONDS", min=0, help="Stop training after so long.")
+    float | None,
+    typer.Option("--max-time", metavar="SECONDS", callback=_more_than_0, help="Stop training after so long."),
 ]
 Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
 Beam = Annotated[

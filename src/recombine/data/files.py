@@ -47,6 +47,7 @@ def iterate(
     Raises:
         RecombineError: At once for an argument that makes no sense; later for what is wrong with the file.
     """
+    _check_path(source)
     if format != "auto":
         return _codec(format, tokens=tokens, columns=columns).parse(read_lines(source))
     check_kind(tokens)
@@ -61,6 +62,7 @@ def read_inputs(
 
     The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
     """
+    _check_path(source)
     check_kind(tokens)
     tsv.check_columns(columns)
     lines = _at_least_one(read_lines(source), source)
@@ -116,6 +118,7 @@ def read_inflections(source: str | Path) -> list[Inflection]:
     Raises:
         RecombineError: If the file cannot be read, does not keep to the format or holds no word form.
     """
+    _check_path(source)
     return _at_least_one(sigmorphon_format.parse_inflections(read_lines(source)), source)
 
 
@@ -202,6 +205,11 @@ def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
     if codec.name == "jsonl" and back.provenance != example.provenance:
         raise place.error("the provenance of the example would read back changed.")
     return raw
+
+
+def _check_path(source: object) -> None:
+    if not isinstance(source, str | Path):
+        raise RecombineError(f"{shown(repr(source))} is no path.", hint="Name a file, by a string or a Path.")
 
 
 def _at_least_one(items: Iterator[_Item], source: str | Path) -> list[_Item]:

@@ -22,6 +22,7 @@ from recombine.own_data.validators import Rarity, rarity_rule
 from recombine.training.device import resolve
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
+from recombine.training.presets import SMALL_GENERATOR
 
 AUTO: Literal["auto"] = "auto"
 
@@ -59,6 +60,7 @@ class Augmenter(OwnDataAugmenter):
 
     def _learn(self, examples: Sequence[Example]) -> Learned:
         resolve(self.device)  # an error that comes before the work costs none
+        networks.bounded(SMALL_GENERATOR, epochs=self.epochs, max_time=self.max_time)
         distinct = distinct_examples(examples, least=2, who="an Augmenter")
         rare = choices.rarity(distinct)
         accept = rarity_rule(self.rarity, distinct, rare)
@@ -166,6 +168,11 @@ def _checked(rows: list[tuple[int, ...]], examples: int) -> np.ndarray:
             hint="Expected rows (target, prototype) or (target, first prototype, second prototype).",
         )
     for row in rows:
+        if row[0] in row[1:]:
+            raise RecombineError(
+                f"the neighborhood function gave the row {row}, in which an example is its own prototype.",
+                hint="Expected prototypes other than the target, which comes first.",
+            )
         if not all(isinstance(place, int | np.integer) and 0 <= place < examples for place in row):
             raise RecombineError(
                 f"the neighborhood function gave the row {row}.",

@@ -11,6 +11,7 @@ from recombine.example import Example
 from recombine.inflection import are_inflections, reordered
 from recombine.own_data.choices import PAIRS, Choice
 from recombine.training import presets
+from recombine.training.checks import check_recipe
 from recombine.training.corpus import encoded
 from recombine.training.device import resolve
 from recombine.training.fit import Recipe
@@ -111,10 +112,17 @@ def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:
 
 
 def bounded(recipe: Recipe, *, epochs: int | None = None, max_time: float | None = None) -> Recipe:
-    """Returns the recipe with as many epochs and as much time (seconds) as a user asks for; None: not asked for."""
+    """Returns the recipe with as many epochs and as much time (seconds) as a user asks for; None: not asked for.
+
+    Raises:
+        RecombineError: If there are no such epochs, or is no such time.
+    """
     if epochs is not None:
         recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
-    return recipe if max_time is None else replace(recipe, max_time=max_time)
+    if max_time is not None:
+        recipe = replace(recipe, max_time=max_time)
+    check_recipe(recipe)
+    return recipe
 
 
 def _sized(size: str, *, small: Recipe, paper: Recipe) -> Recipe:

@@ -52,10 +52,13 @@ class Predictor:
             p_aug: The probability that a training example is a new one; None: chosen by how many there are.
 
         Raises:
-            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1.
+            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there is nothing
+                new that it could be of.
         """
         examples = distinct_examples(as_examples(train, tokens=self.tokens), least=1, who="a Predictor")
         augmented = as_examples(new, tokens=self.tokens)
+        if p_aug is not None and not augmented:
+            raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
         recipe, made = self._recipe(examples)
         if augmented and p_aug is None:
             made["mixing rate"] = rate = mixing_rate(len(examples), len(augmented))
@@ -92,6 +95,8 @@ class Predictor:
         """
         if isinstance(inputs, str | tuple):
             return self.predict([inputs])[0]
+        if not isinstance(inputs, Iterable):
+            raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
         sides = list(inputs)
         outputs = self._outputs(
             [as_tokens(x, tokens=self.tokens, line=Line("", "inputs", i)) for i, x in enumerate(sides, start=1)]
