@@ -42,7 +42,7 @@ def test_likelihood_is_the_mean_of_each_replicas_own_rows(name: str) -> None:
     model = network(architecture, seeds=(1, 2)).float()
     corpus = schedule((1, 2), prototypes=architecture.prototypes).corpus
     z = torch.zeros(2, 1, architecture.latent) if architecture.latent else None
-    found = likelihood(corpus, ROWS)(model)
+    found = likelihood(corpus, ROWS)(model, range(2))
     for replica in range(2):
         singly = [one_at_a_time(model, *item(corpus, replica, row), z)[0][replica].sum() for row in ROWS[replica]]
         assert found[replica].item() == pytest.approx(torch.stack(singly).mean().item(), rel=1e-5)
@@ -63,7 +63,7 @@ def test_exact_match_is_the_share_that_greedy_decoding_gives(architecture: Archi
     rows = corpus.rows.clone()
     rows[..., 0] = torch.arange(40)
     judged = Corpus.of(corpus.sources.numpy(), targets.numpy(), rows.numpy(), CPU)
-    found = exact_match(judged, ROWS)(model)
+    found = exact_match(judged, ROWS)(model, range(2))
     right = [[torch.equal(said[r, row], targets[r, row]) for row in ROWS[r]] for r in range(2)]
     assert right == [[row % 3 != 0 for row in ROWS[0]], [row % 4 != 0 for row in ROWS[1]]]
     assert found.tolist() == pytest.approx([sum(each) / len(each) for each in right])
@@ -78,7 +78,7 @@ def test_tokens_that_can_neither_be_written_nor_copied_leave_the_others_to_judge
     architecture = replace(SCAN, vocabulary=len(vocabulary), prototypes=1, write_seen_only=True)
     model = network(architecture).float()
     model.write_only(corpus.written(len(vocabulary), [np.arange(14)]))
-    without, with_z = (likelihood(corpus, np.array([held_out]))(model).item() for held_out in ([0, 1], [0, 1, 14]))
+    without, with_z = (likelihood(corpus, np.array([held_out]))(model, [0]).item() for held_out in ([0, 1], [0, 1, 14]))
     assert -100 < with_z < 0
     others = model(*corpus.batch(torch.tensor([[14]]), corpus.longest, corpus.longest))[0]
     assert others.min() < -1e8

@@ -186,7 +186,7 @@ def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
             [[Group(np.arange(40))]] * 2,
             [1, 2],
             vocabulary=len(VOCABULARY),
-            judge=lambda *_: lambda model: torch.zeros(model.replicas),
+            judge=lambda *_: lambda model, _: torch.zeros(model.replicas),
         ).history
         assert len(history.loss) == epochs
 

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -21,11 +22,11 @@ class Scripted:
     def __init__(self, *values: tuple[float, float]) -> None:
         self.values, self.seen = list(values), []
 
-    def __call__(self, model: Recombiner) -> Tensor:
+    def __call__(self, model: Recombiner, replicas: Sequence[int]) -> Tensor:
         assert not model.training
         assert not torch.is_grad_enabled()
         self.seen.append([p.detach().clone() for p in model.parameters()])
-        return torch.tensor(self.values[len(self.seen) - 1])
+        return torch.tensor(self.values[len(self.seen) - 1])[list(replicas)]
 
 
 def trainer(evaluate: Scripted | None = None, *, epochs: int, **settings: float) -> Trainer:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from networks import MORPHOLOGY, SCAN, VARIANTS
+from torch import Tensor
 from toy import CPU, EXAMPLES, VOCABULARY, schedule
 
 from recombine.models.architecture import Architecture
@@ -12,7 +13,7 @@ from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Trainer, TrainingSettings
+from recombine.training.loop import Evaluate, Trainer, TrainingSettings
 from recombine.training.schedule import Schedule, mixture
 
 LONGEST = 16
@@ -26,9 +27,14 @@ def model(architecture: Architecture, seeds: Sequence[int]) -> Recombiner:
     return fresh.double()
 
 
-def trained(architecture: Architecture, batches: Schedule, settings: TrainingSettings = SETTINGS) -> Trainer:
+def trained(
+    architecture: Architecture,
+    batches: Schedule,
+    settings: TrainingSettings = SETTINGS,
+    evaluate: Evaluate | None = None,
+) -> Trainer:
     noise = Noise([100 + seed for seed in batches.seeds], longest=LONGEST)
-    trainer = Trainer(model(architecture, batches.seeds), batches, settings, noise)
+    trainer = Trainer(model(architecture, batches.seeds), batches, settings, noise, evaluate=evaluate)
     trainer.run()
     return trainer
 
@@ -63,6 +69,58 @@ def test_so_is_a_predictor_whose_neighbours_have_more_data_and_longer_sequences(
     population = trained(PREDICTOR, batches([1, 2, 3], long, short, long))
     alone = trained(PREDICTOR, batches([2], short))
     assert_same(population.model, alone.model, 1, replicas=3)
+
+
+class Improving:
+    """An evaluation by which each replica improves for so many epochs and no longer."""
+
+    def __init__(self, *epochs: int) -> None:
+        self.epochs, self.seen = epochs, []
+
+    def __call__(self, model: Recombiner, replicas: Sequence[int]) -> Tensor:
+        self.seen.append(list(replicas))
+        return torch.tensor([float(min(len(self.seen), self.epochs[number])) for number in replicas])
+
+
+@pytest.mark.parametrize("keep_best", [False, True])
+@pytest.mark.parametrize("architecture", [SCAN, VARIANTS["morphology-dropout"]], ids=["scan", "morphology"])
+def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
+    architecture: Architecture, keep_best: bool
+) -> None:
+    settings = replace(SETTINGS, epochs=9, patience=2, enough=0.5, keep_best=keep_best)
+    lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
+    judged = Improving(*lasting)
+    population = trained(architecture, schedule(seeds, prototypes=architecture.prototypes), settings, judged)
+    assert judged.seen == [[0, 1, 2, 3]] * 4 + [[0, 2]] * 2 + [[2]] * 3
+    for number, (epochs, seed) in enumerate(zip(lasting, seeds, strict=True)):
+        batches = schedule([seed], prototypes=architecture.prototypes)
+        alone = trained(architecture, batches, settings, Improving(epochs))
+        assert_same(population.whole, alone.whole, number, replicas=4)
+        trained_for = min(9, epochs + 2)
+        assert len(alone.history.lr) == trained_for
+        rates, losses, values = (
+            [epoch[number] for epoch in each]
+            for each in (population.history.lr, population.history.loss, population.history.evaluation)
+        )
+        assert rates[:trained_for] == pytest.approx([settings.lr] * trained_for)
+        expected = [loss[0] for loss in alone.history.loss]
+        assert losses == pytest.approx(expected + expected[-1:] * (9 - trained_for), rel=1e-5)
+        assert values == [min(epoch, epochs) for epoch in range(1, 10)]
+
+
+def test_so_do_predictors_on_data_of_their_own() -> None:
+    sets = [EXAMPLES, EXAMPLES[:6], EXAMPLES[:8]]
+
+    def batches(numbers: Sequence[int]) -> Schedule:
+        corpus = Corpus.for_prediction([sets[number] for number in numbers], VOCABULARY, CPU)
+        return Schedule(corpus, [mixture(4, len(sets[n]) - 4, 0.3) for n in numbers], numbers, 3, pool=4, rounding=2)
+
+    settings = replace(SETTINGS, epochs=6, patience=1, enough=0.5)
+    population = trained(PREDICTOR, batches([0, 1, 2]), settings, Improving(1, 6, 2))
+    assert len(population.active) == 1
+    for number, epochs in enumerate((1, 6, 2)):
+        alone = trained(PREDICTOR, batches([number]), settings, Improving(epochs))
+        assert_same(population.whole, alone.whole, number, replicas=3)
 
 
 def test_training_the_same_twice_gives_the_same_bits() -> None:

@@ -1,20 +1,25 @@
 """A training run that is stopped and goes on; what a kill leaves behind is tested with the commands."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from toy import VOCABULARY, schedule
 
 from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.models.fusion import availability
+from recombine.models.recombiner import Recombiner
+from recombine.training import fit as fitting
 from recombine.training import resume
 from recombine.training.evaluation import likelihood
 from recombine.training.fit import Fitted, Recipe, fit
-from recombine.training.loop import History
+from recombine.training.loop import Evaluate, History
 from recombine.training.schedule import Group
 from recombine.training.tensors import read_tensors
 
@@ -49,6 +54,7 @@ def fitted(
     rows: int = 40,
     share: float = 1.0,
     stop_after: int = 0,
+    judge: Callable[..., Evaluate] = likelihood,
 ) -> tuple[Fitted, list[int]]:
     """Trains; tells also after which steps it reported."""
     told: list[int] = []
@@ -60,7 +66,7 @@ def fitted(
 
     groups = [[Group(np.arange(rows), share)]] * len(seeds)
     corpus = schedule(seeds).corpus
-    chosen = {"vocabulary": len(VOCABULARY), "judge": likelihood, "report": report, "checkpoint": checkpoint}
+    chosen = {"vocabulary": len(VOCABULARY), "judge": judge, "report": report, "checkpoint": checkpoint}
     return fit(recipe, corpus, groups, seeds, **chosen), told
 
 
@@ -99,6 +105,32 @@ def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
     recipe = replace(RECIPE, keep_best=False, held_out=0.0)
     stop(tmp_path / "state", 3, recipe)
     assert_same(fitted(tmp_path / "state", recipe)[0], fitted(None, recipe)[0])
+
+
+@pytest.mark.parametrize("after", [2, 4, 8, 10])
+@pytest.mark.parametrize("keep_best", [False, True])
+def test_so_does_one_that_some_networks_have_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, keep_best: bool
+) -> None:
+    monkeypatch.setattr(fitting, "PATIENT_STEPS", 0)
+    recipe = replace(RECIPE, epochs=20, enough=0.25, keep_best=keep_best, decay_at=0)
+    seeds, lasting = (1, 2, 3, 4), (6, 2, 9, 1)
+
+    def improving(done: int) -> Callable[..., Evaluate]:
+        """Each network improves for so many epochs, some of which may have been done before."""
+        epochs = count(done + 1)
+
+        def evaluate(_: Recombiner, replicas: Sequence[int]) -> Tensor:
+            epoch = next(epochs)
+            return torch.tensor([float(min(epoch, lasting[number])) for number in replicas])
+
+        return lambda *_: evaluate
+
+    undisturbed, _ = fitted(None, recipe, seeds=seeds, judge=improving(0))
+    lasted = [sum(epoch[number] > 0 for epoch in undisturbed.history.lr) for number in range(4)]
+    assert lasted == [epochs + 2 for epochs in lasting]
+    stop(tmp_path / "state", after, recipe, seeds=seeds, judge=improving(0))
+    assert_same(fitted(tmp_path / "state", recipe, seeds=seeds, judge=improving(after))[0], undisturbed)
 
 
 def test_a_run_can_be_stopped_twice(tmp_path: Path, whole: tuple[Fitted, list[int]]) -> None:

@@ -1,5 +1,6 @@
 """Training as on a GPU: kernels, bfloat16 networks with float32 masters; what it ends in is float32."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,9 +114,9 @@ class Scripted:
     def __init__(self, *values: tuple[float, float]) -> None:
         self.values, self.seen = list(values), []
 
-    def __call__(self, model: Recombiner) -> Tensor:
+    def __call__(self, model: Recombiner, replicas: Sequence[int]) -> Tensor:
         self.seen.append([parameter.detach().clone() for parameter in model.parameters()])
-        return torch.tensor(self.values[len(self.seen) - 1], device=DEVICE)
+        return torch.tensor(self.values[len(self.seen) - 1], device=DEVICE)[list(replicas)]
 
 
 @precisions
@@ -128,7 +129,7 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
     model, batches = network(VARIANTS["scan-1"], SEEDS).float(), schedule(SEEDS, batch=2)
     batches = replace(batches, corpus=corpus())
     history = Trainer(model.to(DEVICE), batches, settings, Noise(SEEDS, DEVICE), evaluate=evaluate).run()
-    assert history.lr == [pytest.approx(rates) for rates in ([0.01, 0.01], [0.01, 0.01], [0.005, 0.01])]
+    assert history.lr == [pytest.approx(rates) for rates in ([0.01, 0.01], [0.01, 0.01], [0.0, 0.01])]
     assert not history.stopped_early
     for number, parameter in enumerate(model.parameters()):
         assert parameter.dtype == torch.float32
@@ -136,6 +137,29 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
         assert_rounded(parameter, torch.cat(best))
     rounded = [torch.equal(parameter.bfloat16().float(), parameter) for parameter in model.parameters()]
     assert not any(rounded)
+
+
+@precisions
+def test_a_network_that_others_leave_becomes_what_it_would_alone(precision: Precision) -> None:
+    def trained(seeds: Sequence[int], *values: tuple[float, ...]) -> Trainer:
+        settings = TrainingSettings(
+            epochs=4, steps_per_epoch=1, lr=0.01, precision=precision, patience=1, enough=0.5, keep_best=False
+        )
+        model, batches = network(VARIANTS["scan-1"], seeds).float(), schedule(seeds, prototypes=1, batch=2)
+        noise, evaluate = Noise(seeds, DEVICE), Scripted(*values)
+        batches = replace(batches, corpus=corpus())
+        trainer = Trainer(model.to(DEVICE), batches, settings, noise, evaluate=evaluate)
+        trainer.run()
+        return trainer
+
+    both = trained([1, 2], (1.0, 1.0), (1.0, 2.0), (1.0, 3.0), (1.0, 4.0))
+    assert both.active == [1]
+    assert all(parameter.dtype == torch.float32 for parameter in both.whole.parameters())
+    left = trained([1], (1.0,), (1.0,))
+    stayed = trained([2], (1.0,), (2.0,), (3.0,), (4.0,))
+    for replica, alone in enumerate((left, stayed)):
+        for ours, own in zip(both.whole.parameters(), alone.whole.parameters(), strict=True):
+            assert torch.allclose(ours.chunk(2)[replica], own, atol=1e-5)
 
 
 class Stopped(Exception):

@@ -52,3 +52,7 @@ class Noise:
     def restore(self, states: Sequence[Tensor]) -> None:
         """Goes on from the states of a checkpoint."""
         self._streams.restore(states)
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only, each as if the others were still there."""
+        self._streams.keep(chosen)

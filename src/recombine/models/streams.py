@@ -32,6 +32,9 @@ class Streams(Protocol):
     def restore(self, states: Sequence[Tensor]) -> None:
         """Goes on from a state."""
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+
 
 class TorchStreams:
     """A generator for each replica.
@@ -80,6 +83,10 @@ class TorchStreams:
         for generator, state in zip(self.generators, states, strict=True):
             generator.set_state(state.cpu())
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self.generators = [self.generators[number] for number in chosen]
+
 
 class KernelStreams:
     """Numbers that are a function of the replica's seed, how many draws there were, and the place.
@@ -124,3 +131,7 @@ class KernelStreams:
         """Goes on from seeds and a number of draws."""
         for mine, saved in zip(self.state(), states, strict=True):
             mine.copy_(saved)
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self._seeds = self._seeds[list(chosen)]

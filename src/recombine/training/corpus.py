@@ -86,6 +86,11 @@ class Corpus:
         """Returns the corpus with every id called what `names` (ids,) says."""
         return replace(self, sources=names[self.sources], targets=names[self.targets])
 
+    def only(self, chosen: Sequence[int]) -> Self:
+        """Returns the corpus of the chosen replicas, by number."""
+        tables = {name: table for name, table in vars(self).items() if len(table) > 1}
+        return replace(self, **{name: table[list(chosen)] for name, table in tables.items()})
+
     def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:
         """Looks up a batch.
 

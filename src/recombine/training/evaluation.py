@@ -1,6 +1,6 @@
 """What a population is judged by after every epoch, on rows that it is not trained on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -18,9 +18,9 @@ BATCH = 256
 def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     """Judges by the mean log-probability of held-out targets; `rows` holds each replica's own (R, held out)."""
 
-    def evaluate(model: Recombiner) -> Tensor:
+    def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
         total = torch.zeros(model.replicas, device=corpus.rows.device)
-        for sources, targets in _batches(corpus, rows):
+        for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
             log_p, _ = model(sources, targets, z=_no_z(model, sources))
             # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
             total += log_p.masked_fill(log_p < MASKED / 2, 0).sum((1, 2))
@@ -32,9 +32,9 @@ def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
 def exact_match(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     """Judges by the share of held-out targets that greedy decoding would give exactly."""
 
-    def evaluate(model: Recombiner) -> Tensor:
+    def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
         right = torch.zeros(model.replicas, device=corpus.rows.device)
-        for sources, targets in _batches(corpus, rows):
+        for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
             right += ((model.predicted(sources, targets) == targets) | (targets == PAD)).all(-1).sum(1)
         return right.div(rows.shape[1])
 

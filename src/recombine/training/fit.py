@@ -52,7 +52,7 @@ class Recipe:
         patience: See `TrainingSettings`, as for the settings below; where epochs are short, more of them.
         decay_at: After which epoch the learning rate falls.
         decay: By which factor it falls then.
-        enough: Stop when learning rates have fallen to this share; 0: never.
+        enough: When its learning rate has fallen to this share, a replica has learned enough; 0: never.
         keep_best: Whether the best epoch counts, or the last.
         max_time: Seconds of training.
     """

@@ -1,7 +1,7 @@
 """The one loop that trains recombination networks and predictors alike, as populations of any size."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -11,9 +11,13 @@ from torch import Tensor
 from recombine.models.noise import Noise
 from recombine.models.precision import fast_products
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import Precision, population_adam
+from recombine.training.optimizer import Optimizer, Precision, population_adam
+from recombine.training.replicas import of_replicas, put_replicas
 from recombine.training.schedule import Batch, Schedule
 from recombine.training.step import LossPer, Step
+
+NARROWED = 2 / 3
+"""When no more than this share of a population still learns, it goes on without the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +35,8 @@ class TrainingSettings:
         improvement: By how much an evaluation must rise to count as improved.
         decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
         decay: See `decay_at`.
-        enough: Stop when every replica's learning rate has fallen to this share of the initial one: from there on
-            nothing changes; 0: never.
+        enough: A replica has learned enough when its learning rate has fallen to this share of the initial one; 0:
+            never. It stays as it is from then on, and training ends when that is so for all.
         keep_best: Return each replica's parameters from its best epoch; else from the last one.
         max_time: Stop after so many seconds of training; None: no limit.
     """
@@ -54,12 +58,12 @@ class TrainingSettings:
 
 @dataclass
 class History:
-    """What happened, epoch by epoch.
+    """What happened, epoch by epoch. A replica that has learned enough keeps its last values.
 
     Attributes:
         loss: Mean loss of each replica.
         evaluation: Each replica's evaluation, higher is better; empty if there is none.
-        lr: Each replica's learning rate.
+        lr: Each replica's learning rate; 0 when it has learned enough.
         seconds: Training time, evaluations included.
         stopped_early: Whether the time limit ended it.
     """
@@ -70,9 +74,14 @@ class History:
     seconds: float = 0.0
     stopped_early: bool = False
 
+    def epochs(self, replica: int) -> int:
+        """Returns how many epochs it took until a replica had learned enough, or all of them."""
+        return sum(rates[replica] > 0 for rates in self.lr)
 
-Evaluate = Callable[[Recombiner], Tensor]
-"""Returns a number for each replica (R,), higher is better. The model is in evaluation mode."""
+
+Evaluate = Callable[[Recombiner, Sequence[int]], Tensor]
+"""Returns a number for each replica of a model, higher is better, given which of the population's replicas these are.
+The model is in evaluation mode."""
 Report = Callable[[int, int, History], None]
 """Is told, after every epoch, how many steps are done, of how many, and how it went."""
 
@@ -80,8 +89,10 @@ Report = Callable[[int, int, History], None]
 class Trainer:
     """Trains a population; can be stopped and resumed between epochs.
 
+    Replicas that have learned enough leave it on the way. What a replica becomes does not depend on the others.
+
     Args:
-        model: R replicas, initialised.
+        model: R replicas, initialised; they are trained in place.
         schedule: The batches.
         settings: How.
         noise: Where dropout comes from.
@@ -99,11 +110,11 @@ class Trainer:
         evaluate: Evaluate | None = None,
         graphs: bool = True,
     ) -> None:
-        self.model, self.schedule, self.settings, self.noise = model, schedule, settings, noise
+        self.whole, self.schedule, self.settings, self.noise = model, schedule, settings, noise
+        self.model = model  # those that still learn, and some that no longer do
+        self.active: Sequence[int] = range(model.replicas)  # which of the whole these are
         self.evaluate = evaluate
-        self.optimizer = population_adam(
-            model, model.replicas, lr=settings.lr, clip=settings.clip, precision=settings.precision
-        )
+        self.optimizer = self._new_optimizer()
         self.step = Step(model, schedule.corpus, self.optimizer, noise, loss_per=settings.loss_per, graphs=graphs)
         device = schedule.corpus.rows.device
         self.history = History()
@@ -112,11 +123,17 @@ class Trainer:
         keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
         self.best_parameters = [master.clone() for master in self.optimizer.masters] if keep else []
 
+    def _new_optimizer(self) -> Optimizer:
+        settings = self.settings
+        return population_adam(
+            self.model, self.model.replicas, lr=settings.lr, clip=settings.clip, precision=settings.precision
+        )
+
     def run(self, report: Report | None = None) -> History:
         """Trains to the end, going on from wherever it stands."""
         done = len(self.history.loss)
         batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
-        over = self.history.stopped_early or self._learned_out()
+        over = self.history.stopped_early or not self._learning().any()
         for epoch in range(done, done if over else self.settings.epochs):
             began = time.perf_counter()
             with fast_products():
@@ -126,19 +143,47 @@ class Trainer:
             if report is not None:
                 steps = self.settings.steps_per_epoch
                 report((epoch + 1) * steps, self.settings.epochs * steps, self.history)
-            if self.history.stopped_early or self._learned_out():
+            still = self._learning()
+            if self.history.stopped_early or not still.any():
                 break
-        self.model.to(self.optimizer.masters[0].dtype)
-        with torch.no_grad():
-            learned = self.best_parameters or self.optimizer.masters
-            for parameter, value in zip(self.model.parameters(), learned, strict=True):
-                parameter.copy_(value)
-        self.model.eval()
+            if still.sum() <= NARROWED * len(still):
+                self.narrow(still.nonzero()[:, 0].tolist())
+        self._put_back()
+        self.whole.eval()
         return self.history
 
-    def _learned_out(self) -> bool:
-        enough = self.settings.enough
-        return enough > 0 and bool((self.optimizer.lr <= self.settings.lr * enough).all())
+    def _learning(self) -> Tensor:
+        """Tells which replicas of the model have not learned enough."""
+        lr, enough = self.optimizer.lr, self.settings.enough
+        return lr > self.settings.lr * enough if enough else torch.ones_like(lr, dtype=torch.bool)
+
+    def _put_back(self) -> None:
+        """Puts what the model has learned into the whole population."""
+        self.whole.to(self.optimizer.masters[0].dtype)
+        learned = self.best_parameters or self.optimizer.masters
+        with torch.no_grad():
+            for parameter, values in zip(self.whole.parameters(), learned, strict=True):
+                put_replicas(parameter, self.active, self.whole.replicas, values=values)
+
+    def narrow(self, chosen: Sequence[int]) -> None:
+        """Goes on with the chosen of the model's replicas only."""
+        before = self.model.replicas
+
+        def part(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+            return {name: of_replicas(value, chosen, before) for name, value in tensors.items()}
+
+        weights, state = part(self.model.state_dict()), part(self.optimizer.state())
+        self._put_back()
+        self.model = Recombiner(self.whole.architecture, len(chosen)).to(self.optimizer.masters[0])
+        self.model.load_state_dict(weights)
+        self.optimizer = self._new_optimizer()
+        self.optimizer.restore(state)
+        self.best, self.waited = (of_replicas(each, chosen, before) for each in (self.best, self.waited))
+        self.best_parameters = [of_replicas(each, chosen, before) for each in self.best_parameters]
+        self.active = [self.active[number] for number in chosen]
+        self.schedule.active = self.active
+        self.noise.keep(chosen)
+        self.step.keep(chosen, self.model, self.optimizer)
 
     def _epoch(self, batches: Iterator[Batch], began: float) -> None:
         self.model.train()
@@ -149,24 +194,36 @@ class Trainer:
             if limit is not None and self.history.seconds + time.perf_counter() - began >= limit:
                 self.history.stopped_early = not self._over(done)
                 break
-        loss = self.step.take_loss() / done
-        self.history.loss.append(loss.tolist())
-        self.history.lr.append(self.optimizer.lr.tolist())
+        self._note(self.history.loss, self.step.take_loss() / done)
+        self.history.lr.append([0.0] * self.whole.replicas)
+        for number, rate in zip(self.active, self.optimizer.lr.tolist(), strict=True):
+            self.history.lr[-1][number] = rate
+
+    def _note(self, epochs: list[list[float]], values: Tensor) -> None:
+        """Adds an epoch's values for the replicas that learn."""
+        row = list(epochs[-1]) if epochs else [float("nan")] * self.whole.replicas
+        for number, value, learns in zip(self.active, values.tolist(), self._learning().tolist(), strict=True):
+            if learns:
+                row[number] = value
+        epochs.append(row)
 
     def _over(self, steps: int) -> bool:
         """Tells whether so many steps of this epoch are all that there was to do."""
         return len(self.history.loss) + 1 == self.settings.epochs and steps == self.settings.steps_per_epoch
 
     def _after_epoch(self, epoch: int) -> None:
+        if self.evaluate is not None:
+            self.model.eval()
+            with torch.no_grad(), fast_products():
+                self._judge(self.evaluate(self.model, self.active))
+        if self.settings.decay_at == epoch + 1:
+            self.optimizer.lr *= self.settings.decay
+        self.optimizer.lr.masked_fill_(~self._learning(), 0)
+
+    def _judge(self, value: Tensor) -> None:
+        """Draws the conclusions from an evaluation."""
         settings = self.settings
-        if settings.decay_at == epoch + 1:
-            self.optimizer.lr *= settings.decay
-        if self.evaluate is None:
-            return
-        self.model.eval()
-        with torch.no_grad(), fast_products():
-            value = self.evaluate(self.model)
-        self.history.evaluation.append(value.tolist())
+        self._note(self.history.evaluation, value)
         better, improved = value > self.best, value > self.best + settings.improvement
         self.best = torch.maximum(value, self.best)
         self.waited = torch.where(improved, torch.zeros_like(self.waited), self.waited + 1)

@@ -95,23 +95,22 @@ class PopulationAdam:
     def state(self) -> dict[str, Tensor]:
         """Returns all that is needed to go on: moments, step counts, learning rates."""
         state = {"lr": self.lr}
-        for number, row in enumerate(self._rows()):
-            for name, value in self.adam.state[row].items():
-                state[f"{number}.{name}"] = value
+        for number, rows in enumerate(self._rows()):
+            for name in self.adam.state[rows[0]]:
+                state[f"{number}.{name}"] = torch.stack([self.adam.state[row][name] for row in rows])
         return state
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Goes on from a saved state."""
         self.lr.copy_(state["lr"])
-        for number, row in enumerate(self._rows()):
-            names = [name for name in state if name.startswith(f"{number}.")]
-            self.adam.state[row] = {
-                name.partition(".")[2]: state[name].to(row.device if "exp" in name or row.is_cuda else "cpu")
-                for name in names
-            }
+        for number, rows in enumerate(self._rows()):
+            saved = {name.partition(".")[2]: value for name, value in state.items() if name.startswith(f"{number}.")}
+            for replica, row in enumerate(rows):
+                self.adam.state[row] = {name: value[replica].clone().to(row.device) for name, value in saved.items()}
 
-    def _rows(self) -> Sequence[Tensor]:
-        return [row for group in self.adam.param_groups for row in group["params"]]
+    def _rows(self) -> Sequence[Sequence[Tensor]]:
+        """Returns, for each parameter, the part of each replica."""
+        return list(zip(*(group["params"] for group in self.adam.param_groups), strict=True))
 
 
 class KernelAdam:

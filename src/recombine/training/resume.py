@@ -60,7 +60,10 @@ class Checkpoint:
         tensors |= {f"noise.{number}": value for number, value in enumerate(trainer.noise.state())}
         tensors |= {f"best.{number}": value for number, value in enumerate(trainer.best_parameters)}
         tensors |= {"judged.best": trainer.best, "judged.waited": trainer.waited}
-        write_tensors(self.path, tensors, {"run": self.run, "history": asdict(trainer.history)})
+        if trainer.model is not trainer.whole:
+            tensors |= {f"whole.{name}": value for name, value in trainer.whole.state_dict().items()}
+        state = {"run": self.run, "history": asdict(trainer.history), "active": list(trainer.active)}
+        write_tensors(self.path, tensors, state)
         self._saved = time.monotonic()
 
     def restore(self, trainer: Trainer) -> None:
@@ -76,6 +79,9 @@ class Checkpoint:
             start = f"{name}."
             return {key.removeprefix(start): value for key, value in tensors.items() if key.startswith(start)}
 
+        if len(description["active"]) < trainer.whole.replicas:
+            trainer.narrow(description["active"])
+            trainer.whole.load_state_dict(part("whole"))
         trainer.model.load_state_dict(part("model"))
         trainer.optimizer.restore(part("adam"))
         states = part("noise")

@@ -62,7 +62,7 @@ def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequen
     ]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Schedule:
     """An endless sequence of batches, the same for the same seeds; a replica's batches do not depend on the others.
 
@@ -76,6 +76,7 @@ class Schedule:
         batch: B.
         pool: How many batches are drawn and sorted at a time.
         rounding: Batches' steps are rounded up to a multiple of this, so that there are few different shapes.
+        active: The replicas that batches are for, all of them at first; may become fewer on the way.
     """
 
     corpus: Corpus
@@ -85,13 +86,19 @@ class Schedule:
     pool: int = 64
     rounding: int = 4
 
+    def __post_init__(self) -> None:
+        self.active = list(range(len(self.seeds)))
+
     def __iter__(self) -> Iterator[Batch]:
         order = np.random.default_rng(0)
-        streams = [self._stream(replica) for replica in range(len(self.seeds))]
+        streams = {replica: self._stream(replica) for replica in self.active}
+        drawn: dict[int, np.ndarray] = {}
         while True:
-            drawn = np.stack([self._sorted(r, next(stream)) for r, stream in enumerate(streams)])
+            for replica in self.active:
+                drawn[replica] = self._sorted(replica, next(streams[replica]))
             for number in order.permutation(self.pool):
-                yield self._shaped(drawn[:, number * self.batch : (number + 1) * self.batch])
+                chosen = slice(number * self.batch, (number + 1) * self.batch)
+                yield self._shaped(np.stack([drawn[replica][chosen] for replica in self.active]))
 
     def _stream(self, replica: int) -> Iterator[np.ndarray]:
         """Yields pools of row indices for one replica."""
@@ -119,7 +126,7 @@ class Schedule:
     def _shaped(self, index: np.ndarray) -> Batch:
         targets, sources = (
             np.array([max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))])
-            for each in zip(*(self._lengths(r) for r in range(len(index))), strict=True)
+            for each in zip(*map(self._lengths, self.active), strict=True)
         )
         return Batch(index, int(self._rounded(sources)[0]), int(self._rounded(targets)[0]))
 

@@ -1,6 +1,6 @@
 """One optimiser step of a population: plain on a CPU, captured once per shape and replayed on a GPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -49,15 +49,28 @@ class Step:
         self.twins: Twins | None = None  # those to rename in every tuple
         self._graphs: dict[tuple[int, int], Callable[[], None]] | None = None
         if graphs and device.type == "cuda":
-            self._graphs = {}
-            self._pool = torch.cuda.graph_pool_handle()
-            self._rows: Tensor | None = None
+            self._start_capturing()
+
+    def _start_capturing(self) -> None:
+        self._graphs = {}
+        self._pool = torch.cuda.graph_pool_handle()
+        self._rows: Tensor | None = None
 
     def disguise(self, pool: Tensor, rate: float) -> None:
         """From now on, lets stand-ins from the pool (R, ids) take the place of some tokens in some tuples."""
         pool = pool.clone()
         pool[:, : SEP + 1] = False
         self._stand_ins = (pool, rate)
+
+    def keep(self, chosen: Sequence[int], model: Recombiner, optimizer: Optimizer) -> None:
+        """Goes on with the chosen of the replicas only, which make up another model with another optimizer."""
+        self.model, self.optimizer = model, optimizer
+        self.corpus, self.loss = self.corpus.only(chosen), self.loss[list(chosen)]
+        if self._stand_ins is not None:
+            pool, rate = self._stand_ins
+            self._stand_ins = (pool[list(chosen)], rate)
+        if self._graphs is not None:
+            self._start_capturing()
 
     def __call__(self, batch: Batch) -> None:
         """Does one step."""
