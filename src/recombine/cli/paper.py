@@ -49,7 +49,7 @@ def table1_cli(
     device: Device = "auto",
     output: Results = RESULTS,
     cache: Stages = None,
-    population: Population = 40,
+    population: Population = 100,
     experiments: Further = None,
     show: Show = False,
     markdown: Markdown = False,

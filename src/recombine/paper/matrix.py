@@ -23,7 +23,7 @@ from recombine.paper.work import Job, Progress, Work
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """How the table is computed; but for how long a population trains, of no consequence to its figures.
+    """How the table is computed; but for how long an epoch of a population is, of no consequence to its figures.
 
     Attributes:
         output: The folder for records.
@@ -38,7 +38,7 @@ class How:
     cache: Cache
     device: torch.device
     command: Sequence[str] = ()
-    population: int = 40
+    population: int = 100
     graphs: bool = True
 
 
@@ -244,6 +244,7 @@ class Matrix:
             **sampled_part(experiment.samples, work.tasks, self.seeds),
             **self.further(experiment.outputs, experiment.samples, work.tasks),
             "items": with_predictions(shown, work.tasks[0], experiment.outputs[0]) if experiment.outputs else [],
+            "training": _facts(done),
             "seconds": _seconds(done),
             "stages": {name: stage.key for name, stage in stages.items()},
             "settings": described(experiment.settings),
@@ -256,6 +257,15 @@ class Matrix:
         if split not in self.references or work.cache.find(work.keys.samples(self.references[split])) is None:
             return []
         return items(work.tasks[0], work.samples(self.references[split])[0])
+
+
+def _facts(stages: Mapping[str, Done]) -> dict[str, list[float]]:
+    """Returns what is known of the predictors' training, by name, for each of them."""
+    found: dict[str, list[float]] = {}
+    for done in stages.values():
+        for name, value in done.facts.items():
+            found.setdefault(name, []).append(value)
+    return found
 
 
 def _seconds(stages: Mapping[str, Done]) -> dict[str, float]:

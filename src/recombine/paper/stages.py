@@ -16,7 +16,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.paper.provenance import commit, today
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever the same settings give another result than before, or its files look different."""
 
 MANIFEST = "stage.json"
@@ -49,12 +49,14 @@ class Done:
         folder: Where its files are.
         seconds: What it took, by part.
         commit: The code that did it.
+        facts: What else is to be known of it, by name.
     """
 
     key: str
     folder: Path
     seconds: dict[str, float] = field(default_factory=dict)
     commit: str = ""
+    facts: dict[str, float] = field(default_factory=dict)
 
 
 class Cache:
@@ -86,7 +88,9 @@ class Cache:
             self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
             shutil.rmtree(folder, ignore_errors=True)
             return None
-        self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"])
+        self._found[stage.key] = Done(
+            stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"]
+        )
         return self._found[stage.key]
 
     @contextmanager
@@ -102,6 +106,7 @@ class Cache:
                 "kind": stage.kind,
                 "inputs": stage.inputs,
                 "seconds": done.seconds,
+                "facts": done.facts,
                 "commit": done.commit,
                 "date": today(),
                 "files": _checksums(temporary),

@@ -200,10 +200,14 @@ class Work:
         tested = time.perf_counter()
         # Each has its share of what the population took.
         seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
-        for job, predictions in zip(jobs, found, strict=True):
+        history = predictor.fitted_.history
+        for number, (job, predictions) in enumerate(zip(jobs, found, strict=True)):
             with self.cache.doing(job.stage) as done:
                 write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
                 done.seconds = seconds
+                done.facts = {"epochs": history.epochs(number)}
+                if history.evaluation:
+                    done.facts["held-out exact match"] = history.evaluation[-1][number]
 
     def predictions(self, job: Job) -> list[Tokens] | None:
         """Returns a predictor's outputs for the test set, if it has been trained."""
