@@ -311,6 +311,22 @@ def test_a_file_can_be_read_while_it_is_replaced(tmp_path: Path) -> None:
     assert target.read_text() == "a\tb\nc\td\n"
 
 
+@pytest.mark.parametrize(
+    ("x", "format", "tokens"),
+    [
+        (("a b",), "tsv", "words"),
+        (("g", "e", "l", "[V]"), "tsv", "characters"),
+        (("OUT:",), "scan", "words"),
+    ],
+)
+def test_what_a_format_cannot_hold_goes_into_jsonl(tmp_path: Path, x: Tokens, format: str, tokens: str) -> None:
+    with pytest.raises(RecombineError) as caught:
+        files.write([Example(x, ("b",))], tmp_path / "out.tsv", format=format, tokens=tokens)
+    assert caught.value.place == f"{tmp_path}/out.tsv:1"
+    assert caught.value.hint == "JSONL keeps any tokens: give the file a name that ends in .jsonl."
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("read", [files.read, files.iterate, files.read_inputs, files.read_inflections])
 @pytest.mark.parametrize("source", [None, 3, b"train.tsv"])
 def test_what_is_no_path(read: Callable[[object], object], source: object) -> None:

@@ -20,6 +20,8 @@ _Item = TypeVar("_Item")
 FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
 """The formats; ``"auto"`` stands for the one that ``detect`` finds."""
 
+_ANY_TOKENS = "JSONL keeps any tokens: give the file a name that ends in .jsonl."
+
 
 def read(
     source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
@@ -194,13 +196,16 @@ def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
         raise place.error(f"the example cannot be written in UTF-8: {error.reason}.") from None
     except RecombineError as error:
         raise place.error(error.message, hint=error.hint) from None
-    (back,) = codec.parse([decode(raw, file=place.file, number=place.number)])
+    try:
+        (back,) = codec.parse([decode(raw, file=place.file, number=place.number)])
+    except RecombineError as error:  # whose hint is for those who read a file
+        raise place.error(f"the example cannot be written as {codec.name}: {error.message}", hint=_ANY_TOKENS) from None
     for side, again in ((example.x, back.x), (example.y, back.y)):
         if side != again:
             raise place.error(
                 f"the tokens {shown(str(list(side)))} cannot be written as {codec.name}: "
                 f"they would read back as {shown(str(list(again)))}.",
-                hint="JSONL keeps any tokens: give the file a name that ends in .jsonl.",
+                hint=_ANY_TOKENS,
             )
     if codec.name == "jsonl" and back.provenance != example.provenance:
         raise place.error("the provenance of the example would read back changed.")
