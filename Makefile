@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.installed-docs
 
-.PHONY: install quickstart test lint browser clean
+.PHONY: install quickstart test lint docs browser clean
 
 install: $(INSTALLED)
 
@@ -24,14 +25,22 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+# The site, in site/. A link that leads nowhere is an error.
+docs: $(DOCS_INSTALLED)
+	$(BIN)/zensical build --clean --strict
+
 # Pages are tested in Chromium. Where it is missing and cannot be had, those tests are skipped and say so.
 browser:
 	-@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || \
 		(timeout 120 apt-get update && timeout 180 apt-get install --yes --no-install-recommends chromium) >/dev/null 2>&1
 
 # One thread a process: two processes with two threads each wait for one another on two cores.
-test: lint browser
+test: lint docs browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

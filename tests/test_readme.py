@@ -2,8 +2,11 @@
 
 Every ``console`` and ``python`` block of a page is run, in order and in one folder, as a reader would. A line of output
 that the page shows must come, in order. Dots stand for anything: ``...`` alone for any lines, within a line for any
-text. After ``print(...)  #`` stands what is printed. Commands in ``sh`` blocks and within sentences may take long: of
-these it is checked that the program knows them and their options.
+text. After ``print(...)  #`` stands what is printed. Commands that would take minutes are run with further options, in
+blocks with ``<!-- rehearsed with OPTIONS -->`` before them. Commands in ``sh`` blocks and within sentences may take hours
+or a GPU: of these it is checked that the program knows them and their options.
+
+Pages of the docs, but for the tutorial itself, may use the files that the tutorial's first block writes.
 """
 
 import os
@@ -19,7 +22,11 @@ from word_forms import write_language
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = re.compile(
+    r"^(?:<!-- rehearsed with (?P<options>.*) -->\n)?```(?P<language>console|python)\n(?P<text>.*?)^```$", re.M | re.S
+)
 PROGRAMS = Path(sys.executable).parent
 
 
@@ -39,13 +46,15 @@ def shell(command: str) -> list[str]:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    for language, block in re.findall(r"```(console|python)\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL):
-        if language == "python":
-            yield Step([sys.executable, "-c", block], re.findall(r"print\(.*\)  # (.*)", block))
+    for block in BLOCKS.finditer(page.read_text("utf-8")):
+        text = block["text"]
+        if block["language"] == "python":
+            yield Step([sys.executable, "-c", text], re.findall(r"print\(.*\)  # (.*)", text))
             continue
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, *shown = part.splitlines()
-            yield Step(shell(command), [line for line in shown if line not in ("", "...")])
+            rehearsed = f"{command} {block['options'] or ''}"
+            yield Step(shell(rehearsed), [line for line in shown if line not in ("", "...")])
 
 
 def mentioned() -> list[str]:
@@ -76,11 +85,19 @@ def test_pattern_knows_what_differs() -> None:
     assert not re.fullmatch(pattern("a    1"), "a 2")
 
 
+def test_comments_add_options_to_the_blocks_that_they_stand_before(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- rehearsed with --epochs 1 -->\n```console\n$ a b\nc\n```\n\n```console\n$ d\n```\n", "utf-8")
+    assert [(step.words[-1].strip(), step.shown) for step in steps(page)] == [("a b --epochs 1", ["c"]), ("d", [])]
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page))], ids=lambda page: page.name)
 def test_every_step_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     write_language(tmp_path / "conll2018/task1/all", "turkish")
     for folder in ("benchmarks", "results"):
         (tmp_path / folder).symlink_to(ROOT / folder)
+    if page not in (README, TUTORIAL):
+        check(next(steps(TUTORIAL)), tmp_path)
     for step in steps(page):
         check(step, tmp_path)
 
