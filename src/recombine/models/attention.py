@@ -22,17 +22,18 @@ class Memory(NamedTuple):
     padding: Tensor  # (R, B, K, S), MASKED at padding and 0 elsewhere
     query: Callable[[Tensor], Tensor]  # projects (R, B, query) to (R, B, K·A)
 
-    def repeated(self, times: int) -> "Memory":
-        """Returns the same with every example of the batch repeated."""
+    def taken(self, rows: Tensor) -> "Memory":
+        """Returns the memory of some examples, any number of times: those numbered `rows` among all R·B."""
 
-        def repeat(x: Tensor) -> Tensor:
+        def take(x: Tensor) -> Tensor:
             by_example = x.view(-1, self.padding.shape[2], *x.shape[1:])  # (R·B, K, ...)
-            return by_example.repeat_interleave(times, dim=0).flatten(0, 1)
+            return by_example[rows].flatten(0, 1)
 
+        shape = self.padding.shape
         return self._replace(
-            keys=Hoisted(repeat(self.keys.right)),
-            values=Hoisted(repeat(self.values.right)),
-            padding=self.padding.repeat_interleave(times, dim=1),
+            keys=Hoisted(take(self.keys.right)),
+            values=Hoisted(take(self.values.right)),
+            padding=self.padding.flatten(0, 1)[rows].view(shape[0], -1, *shape[2:]),
         )
 
 

@@ -33,11 +33,22 @@ class Context(NamedTuple):
     tokens: Tensor  # (R, B, K·S)
     state: "State"
 
+    def taken(self, places: Tensor) -> "Context":
+        """Returns the context of the examples at places (R, B') of the batch, any number of times."""
+        replicas, batch = self.tokens.shape[:2]
+        rows = (places + batch * torch.arange(replicas, device=places.device).unsqueeze(1)).flatten()
+
+        def take(x: Tensor) -> Tensor:
+            return x.flatten(0, 1)[rows].view(*places.shape, *x.shape[2:])
+
+        memory = None if self.memory is None else self.memory.taken(rows)
+        return Context(memory, take(self.tokens), State(*map(take, self.state)))
+
     def repeated(self, times: int) -> "Context":
         """Returns the same with every example repeated, for so many hypotheses of each."""
-        memory = None if self.memory is None else self.memory.repeated(times)
-        state = State(*(part.repeat_interleave(times, dim=1) for part in self.state))
-        return Context(memory, self.tokens.repeat_interleave(times, dim=1), state)
+        replicas, batch = self.tokens.shape[:2]
+        places = torch.arange(batch, device=self.tokens.device).repeat_interleave(times)
+        return self.taken(places.expand(replicas, -1))
 
 
 class State(NamedTuple):
@@ -188,12 +199,18 @@ class Recombiner(nn.Module):
             Log-probabilities of the tokens (R, T, B), 0 at padding; and which of them count: real tokens that some
             entry could produce after write-dropout.
         """
-        a = self.architecture
         if self.latent is not None and z is None:
             assert noise is not None
             z = self.propose(prototypes, target, noise)
+        return self.score(self.remember(prototypes, noise), target, noise, z)
+
+    def score(
+        self, context: Context, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Does the same, given prototypes that have been encoded."""
+        a = self.architecture
         target = target.transpose(1, 2)  # (R, T, B)
-        entries, sources = self._forced(prototypes, target, noise, z)
+        entries, sources = self._forced(context, target, noise, z)
         may_write = None
         if noise and a.write_dropout and sources.shape[-1] and self.training:
             may_write = ~noise.dropped(a.write_dropout, *target.shape[1:])
@@ -206,17 +223,16 @@ class Recombiner(nn.Module):
 
         Greedy decoding gives the target exactly if this does.
         """
-        entries, sources = self._forced(prototypes, target.transpose(1, 2))
+        entries, sources = self._forced(self.remember(prototypes), target.transpose(1, 2))
         steps, batch = entries.shape[1:3]
         each_step = sources.unsqueeze(1).expand(-1, steps, -1, -1).flatten(1, 2)
         p = copying.token_probabilities(entries.flatten(1, 2), each_step)
         return p.argmax(-1).view(-1, steps, batch).transpose(1, 2)
 
     def _forced(
-        self, prototypes: Tensor, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+        self, context: Context, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Decodes along a target (R, T, B): entries (R, T, B, V + C), and what the copy entries produce (R, B, C)."""
-        context = self.remember(prototypes, noise)
         previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
         _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
         own = target[:, :-1].transpose(1, 2) if self.architecture.own_attention else context.tokens[..., :0]

@@ -13,6 +13,7 @@ from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
 from recombine.models.noise import Noise
+from recombine.models.precision import fast_products
 from recombine.neighborhoods.rule import check_counts
 from recombine.prediction.predictor import Prediction
 from recombine.prediction.questions import Candidate, Question, chunks
@@ -22,7 +23,7 @@ from recombine.training.corpus import encoded
 RULES = ("long-short", "one-prototype")
 """The neighborhoods whose like can be retrieved for an input: a near example, and one with what that lacks."""
 
-CPU_BATCH, GPU_BATCH = 512, 8192
+CPU_BATCH, GPU_BATCH = 512, 16384
 """How many sequences are worked on at a time unless told: by each network on a CPU, by all together on a GPU."""
 
 
@@ -208,21 +209,27 @@ class _Run:
         """Computes log p(y | x), the mean over the tuples, for all candidates of questions."""
         asked = [[(q, candidate) for q in chunk for candidate in q.candidates[r]] for r in range(self.model.replicas)]
         sizes = [[len(question.tuples) for question, _ in own] for own in asked]
-        # A replica that has less to judge than another reads the first example and writes nothing.
+        # A replica that has less to judge than another reads the first tuple and writes nothing.
         shape = len(asked), max(map(sum, sizes))
-        tuples = np.zeros((*shape, self.model.architecture.prototypes), np.int32)
+        all_tuples = np.concatenate([question.tuples for question in chunk])
+        numbers = np.split(np.arange(len(all_tuples)), np.cumsum([len(question.tuples) for question in chunk])[:-1])
+        of_question = {question.x: own for question, own in zip(chunk, numbers, strict=True)}
+        places = np.zeros(shape, np.int64)
         targets = np.full((*shape, max(question.longest for question in chunk)), PAD, np.int64)
         given = np.zeros(shape, np.int64)  # how much of a target is x ▷
         for replica, own in enumerate(asked):
             start = 0
             for question, candidate in own:
                 end, middle = start + len(question.tuples), len(question.prefix)
-                tuples[replica, start:end] = question.tuples
+                places[replica, start:end] = of_question[question.x]
                 targets[replica, start:end, :middle] = question.prefix
                 targets[replica, start:end, middle : middle + len(candidate.ids)] = candidate.ids
                 given[replica, start:end] = middle
                 start = end
-        log_p, _ = self.model(self._prototypes(tuples), self._on_device(targets))  # (R, T, B)
+        with fast_products():
+            # Every tuple is encoded once, for all candidates.
+            context = self.model.remember(self._prototypes(all_tuples[None])).taken(self._on_device(places))
+            log_p, _ = self.model.score(context, self._on_device(targets))  # (R, T, B)
         step = torch.arange(log_p.shape[1], device=self.device).view(1, -1, 1)
         judged = log_p.masked_fill(step < self._on_device(given).unsqueeze(1), 0)
         each = judged.sum(1, dtype=torch.double).cpu().numpy()  # (R, B)
