@@ -1,6 +1,7 @@
 """From examples to (target, prototypes): which training pairs could have given each training pair."""
 
 from recombine.neighborhoods.compatible import compatible
+from recombine.neighborhoods.effort import ALONE, Effort
 from recombine.neighborhoods.long_long import LongLong
 from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
@@ -8,11 +9,14 @@ from recombine.neighborhoods.omega import Omega
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.rule import Rule
 from recombine.neighborhoods.rules import NEIGHBORHOODS, build
+from recombine.neighborhoods.search import shard_count
 from recombine.neighborhoods.tagged import Tagged
 from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
 
 __all__ = [
+    "ALONE",
     "NEIGHBORHOODS",
+    "Effort",
     "LongLong",
     "LongShort",
     "Neighborhoods",
@@ -24,4 +28,5 @@ __all__ = [
     "Tagged",
     "build",
     "compatible",
+    "shard_count",
 ]

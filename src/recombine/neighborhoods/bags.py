@@ -34,14 +34,15 @@ class Bags:
         """Returns the data, by number, whose bags do not rule out lev < delta from a sequence."""
         mask = _mask(sequence)
         common = _ones(self._masks[data] & np.frombuffer(mask.to_bytes(8 * WORDS, "little"), np.uint64))
-        larger = np.maximum(self._sizes[data], mask.bit_count())
+        larger = np.maximum(self._sizes[data], np.uint8(mask.bit_count()))
         longer = np.maximum(self._lengths[data], max(len(sequence), 1))
         return data[(larger - common) / longer < delta]
 
 
-def _ones(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+def _ones(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
     counts = np.bitwise_count(masks)
-    return counts[:, 0].astype(np.int64) + counts[:, 1]
+    ones: NDArray[np.uint8] = counts[:, 0] + counts[:, 1]
+    return ones
 
 
 def _mask(sequence: str) -> int:

@@ -165,6 +165,8 @@ class Index:
             budget: If there are more, this many are chosen at random.
             rng: Where randomness comes from.
         """
+        if max([self._shortest_with[ord(token)] for token in sequence]) > self._longest_near(len(sequence), delta):
+            return  # a token that only longer data hold: the common case where there are many tokens
         rarest = min(sequence, key=lambda token: (self._holders(token), token))
         shelf = sampled(self._shelves([rarest], len(sequence), delta), budget, rng)
         wanted = np.uint64(_mask(sequence))
@@ -174,7 +176,29 @@ class Index:
         """Returns, for each of the data, a key to what it lacks of the target: equal keys, equal lacks."""
         if len(self.postings) <= BITS:
             return list((self._masks[target] & ~self._masks[data]).tolist())
-        return list(self.set_of[data].tolist())
+        sets = self.set_of[data]
+        own = self._set_tokens[self.set_of[target]]
+        if len(own) > BITS:
+            return list(sets.tolist())
+        # A bit for each token of the target, for as long as it takes.
+        self._bits[own] = np.left_shift(np.uint64(1), np.arange(len(own), dtype=np.uint64))
+        starts = np.cumsum(self._set_sizes[sets]) - self._set_sizes[sets]
+        held = np.bitwise_or.reduceat(self._bits[self._set_tokens.together(sets)], starts) if len(sets) else sets
+        self._bits[own] = 0
+        return list(held.tolist())
+
+    @cached_property
+    def _set_tokens(self) -> Ragged:
+        """The tokens of each token set, by number."""
+        return Ragged(_code_points("".join(self.sets)), np.cumsum([0, *map(len, self.sets)]))
+
+    @cached_property
+    def _set_sizes(self) -> Places:
+        return np.diff(self._set_tokens.starts)
+
+    @cached_property
+    def _bits(self) -> NDArray[np.uint64]:
+        return np.zeros(len(self.postings), np.uint64)
 
     @cached_property
     def _masks(self) -> NDArray[np.uint64]:
@@ -200,10 +224,19 @@ class Index:
     def _holders(self, token: str) -> int:
         return self._frequencies[ord(token)]
 
+    @cached_property
+    def _shortest_with(self) -> list[int]:
+        """The length of the shortest datum that holds each token."""
+        return list(self.lengths[self.postings.values[self.postings.starts[:-1]]].tolist())
+
+    def _longest_near(self, length: int, delta: float) -> int:
+        """Returns how long data are at most that are within lev < delta of a sequence of a length."""
+        return min(math.ceil(length / (1 - delta)), self._longest) if delta < 1 else self._longest
+
     def _shelves(self, tokens: Sequence[str], length: int, delta: float) -> list[Integers]:
         """Returns the data that hold each token, of lengths that allow lev < delta: it is at least their difference."""
         shortest = math.floor(length * (1 - delta))
-        longest = min(math.ceil(length / (1 - delta)), self._longest) if delta < 1 else self._longest
+        longest = self._longest_near(length, delta)
         keys = np.array([ord(token) for token in tokens]) * (self._longest + 1)
         starts = self._posting_keys.searchsorted(keys + shortest).tolist()
         ends = self._posting_keys.searchsorted(keys + longest, side="right").tolist()

@@ -13,11 +13,12 @@ import numpy as np
 
 from recombine.example import Example
 from recombine.neighborhoods.distance import covers, distinct, lev, remainder
-from recombine.neighborhoods.index import NOTHING, in_batches, sampled
+from recombine.neighborhoods.effort import ALONE, Effort
+from recombine.neighborhoods.index import NOTHING, Index, in_batches, sampled
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.ragged import Integers
 from recombine.neighborhoods.rule import BUDGET, check_choice, check_counts, check_delta
-from recombine.neighborhoods.search import Search
+from recombine.neighborhoods.search import Plan, Search
 
 ANY = -1
 """Stands for any token set, where it does not matter."""
@@ -57,10 +58,19 @@ class LongLong:
         check_choice("difference", self.difference, ["symmetric", "one-sided"])
         check_counts(first=self.first, second=self.second, candidates=self.candidates, budget=self.budget)
 
-    def build(self, examples: Sequence[Example], seed: int = 0) -> Neighborhoods:
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows."""
-        search = Search(examples, seed, conditions=[NEAR, SECOND], prototypes=2)
-        for target in range(len(search.index)):
+        plan = Plan(
+            rule=self.name,
+            settings=asdict(self),
+            conditions=[NEAR, SECOND],
+            prototypes=2,
+            look=self._look,
+        )
+        return plan.carry_out(Index.of(examples), seed, effort)
+
+    def _look(self, search: Search, targets: range) -> None:
+        for target in targets:
             firsts = self._firsts(search, target)
             pairs = (
                 self._pairs(search, target, firsts) if self.candidates is None else self._best(search, target, firsts)
@@ -69,7 +79,6 @@ class LongLong:
                 search.passed(target, SECOND)
                 for d2 in seconds:
                     search.add(target, d1, d2)
-        return search.finished(self.name, asdict(self))
 
     def _firsts(self, search: Search, target: int) -> Iterator[int]:
         """Yields the data near to the target that differ from it by one token, in random order."""

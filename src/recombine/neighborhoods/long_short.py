@@ -12,11 +12,12 @@ import numpy as np
 
 from recombine.example import Example
 from recombine.neighborhoods.distance import covers, distinct, remainder
-from recombine.neighborhoods.index import NOTHING
+from recombine.neighborhoods.effort import ALONE, Effort
+from recombine.neighborhoods.index import NOTHING, Index
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.ragged import Integers
 from recombine.neighborhoods.rule import BUDGET, check_choice, check_counts, check_delta
-from recombine.neighborhoods.search import Search
+from recombine.neighborhoods.search import Plan, Search
 
 NEAR, REMAINDER, SECOND = "with a near first prototype", "with tokens left over", "with a second prototype for these"
 
@@ -59,11 +60,21 @@ class LongShort:
         check_choice("removal", self.removal, ["all", "distinct"])
         check_counts(first=self.first, second=self.second, budget=self.budget)
 
-    def build(self, examples: Sequence[Example], seed: int = 0) -> Neighborhoods:
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows."""
-        search = Search(examples, seed, conditions=[NEAR, REMAINDER, SECOND], prototypes=2)
+        plan = Plan(
+            rule=self.name,
+            settings=asdict(self),
+            conditions=[NEAR, REMAINDER, SECOND],
+            prototypes=2,
+            look=self._look,
+        )
+        return plan.carry_out(Index.of(examples), seed, effort)
+
+    def _look(self, search: Search, targets: range) -> None:
         seconds = lru_cache(REMEMBERED)(lambda rest: self._seconds(search, rest))
-        for target, d in enumerate(search.index.strings):
+        for target in targets:
+            d = search.index.strings[target]
             supply: dict[int, Integers] = {}
             taken = 0
             for d1, lack in self._firsts(search, target):
@@ -76,7 +87,6 @@ class LongShort:
                 taken += found or not self.pairs
                 if taken == self.first:
                     break
-        return search.finished(self.name, asdict(self))
 
     def _firsts(self, search: Search, target: int) -> Iterator[tuple[int, int]]:
         """Yields data near to the target, in random order, each with a key to what it lacks."""

@@ -65,7 +65,10 @@ class Neighborhoods:
         """
         if not 0 <= n <= self.prototypes:
             raise RecombineError(f"{n} prototypes asked of neighborhoods that have {self.prototypes}.")
-        return type(self)(np.unique(self.rows[:, : n + 1], axis=0), self.rule, self.settings, self.passed)
+        rows = self.rows[:, : n + 1]
+        first = np.ones(len(rows), np.bool_)  # of equal ones, which are neighbors, since rows are sorted
+        first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+        return type(self)(rows[first], self.rule, self.settings, self.passed)
 
     def require_rows(self) -> Self:
         """Returns the neighborhoods if there are any.

@@ -8,9 +8,11 @@ from typing import ClassVar
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods.distance import lev, symmetric_difference
+from recombine.neighborhoods.effort import ALONE, Effort
+from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.rule import BUDGET, check_counts
-from recombine.neighborhoods.search import Search
+from recombine.neighborhoods.search import Plan, Search
 
 NEAR = "with a near prototype"
 
@@ -44,12 +46,22 @@ class OnePrototype:
             raise RecombineError("alpha and beta may not be negative, and delta must be positive.")
         check_counts(first=self.first, budget=self.budget)
 
-    def build(self, examples: Sequence[Example], seed: int = 0) -> Neighborhoods:
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows."""
-        search = Search(examples, seed, conditions=[NEAR], prototypes=1)
+        plan = Plan(
+            rule=self.name,
+            settings=asdict(self),
+            conditions=[NEAR],
+            prototypes=1,
+            look=self._look,
+        )
+        return plan.carry_out(Index.of(examples), seed, effort)
+
+    def _look(self, search: Search, targets: range) -> None:
         reach = min(self.delta / self.beta + ROUNDING, ANYWHERE) if self.beta else ANYWHERE
         strings = search.index.strings
-        for target, d in enumerate(strings):
+        for target in targets:
+            d = strings[target]
             candidates = search.index.similar(d, delta=min(reach, 1.0), budget=self.budget, rng=search.rng)
             valid = (
                 d1
@@ -60,7 +72,6 @@ class OnePrototype:
             for d1 in islice(valid, self.first):
                 search.passed(target, NEAR)
                 search.add(target, d1)
-        return search.finished(self.name, asdict(self))
 
     def _distance(self, d: str, d1: str) -> float:
         return self.alpha * symmetric_difference(d, d1) + self.beta * lev(d, d1)

@@ -5,6 +5,7 @@ from typing import ClassVar, Protocol
 
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.neighborhoods.effort import ALONE, Effort
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
 BUDGET = 1024
@@ -16,7 +17,7 @@ class Rule(Protocol):
 
     name: ClassVar[str]
 
-    def build(self, examples: Sequence[Example], seed: int = 0) -> Neighborhoods:
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows."""
         ...
 

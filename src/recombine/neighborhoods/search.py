@@ -1,23 +1,36 @@
 """A search under way: the prepared examples, the source of randomness, and the rows found so far."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from recombine.example import Example
 from recombine.neighborhoods.distance import near
+from recombine.neighborhoods.effort import Effort
 from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.neighborhood import Neighborhoods, Setting
+from recombine.neighborhoods.processes import in_order
 from recombine.neighborhoods.ragged import Integers
+
+SHARD = 1 << 15
+"""About so many targets are searched for together: enough to profit from what is remembered from one to the next."""
+
+
+class Found(NamedTuple):
+    """What was found for the targets of a shard."""
+
+    rows: Integers
+    passed: Mapping[str, int]
 
 
 class Search:
     """What a rule holds while it goes through its targets; data are numbered as in the index.
 
     Args:
-        examples: The examples, with or without duplicates.
-        seed: Same seed, same random choices.
+        index: The examples, prepared.
+        rng: Where randomness comes from.
         conditions: The rule's conditions, in order, as phrases that can follow a number of examples.
         prototypes: How many prototypes a row has.
 
@@ -26,10 +39,9 @@ class Search:
         rng: Where randomness comes from.
     """
 
-    def __init__(self, examples: Sequence[Example], seed: int, *, conditions: Sequence[str], prototypes: int) -> None:
-        self.index = Index.of(examples)
-        self.rng = np.random.default_rng(seed)
-        self._seed = seed
+    def __init__(self, index: Index, rng: np.random.Generator, *, conditions: Sequence[str], prototypes: int) -> None:
+        self.index = index
+        self.rng = rng
         self._width = 1 + prototypes
         self._rows = array("i")
         self._passed = dict.fromkeys(conditions, 0)
@@ -54,12 +66,63 @@ class Search:
         chosen = data if limit is None or len(data) <= limit else self.rng.permutation(data)[:limit]
         return list(chosen.tolist())
 
-    def finished(self, rule: str, settings: Mapping[str, Setting]) -> Neighborhoods:
-        """Returns the record of what was found."""
-        rows = self.index.originals[np.frombuffer(self._rows, np.int32).reshape(-1, self._width)]
+    def found(self) -> Found:
+        """Returns what was found so far."""
+        return Found(np.frombuffer(self._rows, np.int32).reshape(-1, self._width), self._passed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A rule as the search needs it.
+
+    Attributes:
+        rule: Its name.
+        settings: Its settings.
+        conditions: Its conditions, in order, as phrases that can follow a number of examples.
+        prototypes: How many prototypes a row has.
+        look: Goes through some targets and adds their rows to the search.
+    """
+
+    rule: str
+    settings: Mapping[str, Setting]
+    conditions: Sequence[str]
+    prototypes: int
+    look: Callable[[Search, range], None]
+
+    def carry_out(self, index: Index, seed: int, effort: Effort) -> Neighborhoods:
+        """Returns the neighborhoods of the data of an index; same seed, same rows, with however many processes.
+
+        Args:
+            index: The examples, prepared.
+            seed: Same seed, same random choices.
+            effort: How many processes there may be, who is told how it goes, and whether this is but a trial.
+        """
+        # A shard is every so-manieth target, so that each is like the whole, and has a generator of its own.
+        shards = shard_count(len(index))
+        wanted = 1 if effort.trial else shards
+
+        def one(number: int) -> Found:
+            rng = np.random.default_rng([seed, number] if number else seed)
+            search = Search(index, rng, conditions=self.conditions, prototypes=self.prototypes)
+            self.look(search, range(number, len(index), shards))
+            return search.found()
+
+        parts: list[Found] = []
+        for part in in_order(one, wanted, workers=effort.workers):
+            parts.append(part)
+            if effort.report is not None:
+                effort.report(len(parts), wanted)
+        rows = index.originals[np.concatenate([part.rows for part in parts])]
+        passed = {condition: sum(part.passed[condition] for part in parts) for condition in self.conditions}
+        targets = len(range(0, len(index), shards)) if effort.trial else len(index)
         return Neighborhoods(
             rows=rows[np.lexsort(rows.T[::-1])],
-            rule=rule,
-            settings={**settings, "seed": self._seed},
-            passed={"distinct examples": len(self.index), **self._passed},
+            rule=self.rule,
+            settings={**self.settings, "seed": seed},
+            passed={"distinct examples": targets, **passed},
         )
+
+
+def shard_count(data: int) -> int:
+    """Returns how many shards so many distinct examples are searched in."""
+    return -(-data // SHARD)

@@ -14,10 +14,11 @@ import numpy as np
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.index import NOTHING, sampled
+from recombine.neighborhoods.effort import ALONE, Effort
+from recombine.neighborhoods.index import NOTHING, Index, sampled
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.rule import BUDGET, check_choice, check_counts
-from recombine.neighborhoods.search import Search
+from recombine.neighborhoods.search import Plan, Search
 from recombine.neighborhoods.word_forms import TagLevels, WordForms
 
 REMEMBERED = 1 << 14
@@ -62,18 +63,27 @@ class Tagged:
         check_choice("second_tags", self.second_tags, ["any", "other"])
         check_counts(first=self.first, second=self.second, budget=self.budget)
 
-    def build(self, examples: Sequence[Example], seed: int = 0) -> Neighborhoods:
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows.
 
         Raises:
             RecombineError: If an example's input has no tags.
         """
-        conditions = [FIRST] if self.prototypes == 1 else [FIRST, SECOND]
-        search = Search(examples, seed, conditions=conditions, prototypes=self.prototypes)
-        words = WordForms.of([examples[place] for place in search.index.originals.tolist()])
+        index = Index.of(examples)
+        words = WordForms.of([examples[place] for place in index.originals.tolist()])
+        plan = Plan(
+            rule=self.name,
+            settings=asdict(self),
+            conditions=[FIRST] if self.prototypes == 1 else [FIRST, SECOND],
+            prototypes=self.prototypes,
+            look=lambda search, targets: self._look(search, targets, words),
+        )
+        return plan.carry_out(index, seed, effort)
+
+    def _look(self, search: Search, targets: range, words: WordForms) -> None:
         levels = TagLevels(words.tag_sets, budget=self.budget, rng=search.rng)
         seconds = lru_cache(REMEMBERED)(lambda tags, tags_1: self._seconds(words, levels, tags, tags_1))
-        for target in range(len(words)):
+        for target in targets:
             # One more than needed: the best other prototype is the last resort for a second one.
             ranked = list(islice(self._firsts(search, words, levels, target), self.first + 1))
             for d1 in ranked[: self.first]:
@@ -87,7 +97,6 @@ class Tagged:
                 for pair in pairs:
                     search.passed(target, SECOND)
                     search.add(target, *pair)
-        return search.finished(self.name, asdict(self))
 
     def _firsts(self, search: Search, words: WordForms, levels: TagLevels, target: int) -> Iterator[int]:
         """Yields the other examples in the order of score_1."""

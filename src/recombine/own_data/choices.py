@@ -11,7 +11,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_tag
-from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Neighborhoods, Rule
+from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, shard_count
 
 Chosen = TypeVar("Chosen", covariant=True)
 
@@ -116,38 +116,51 @@ def rule_named(name: str) -> Rule:
 
 
 def neighborhoods(
-    examples: Sequence[Example], rules: Sequence[Rule], *, prototypes: int | None = None, seed: int = 0
+    examples: Sequence[Example],
+    rules: Sequence[Rule],
+    *,
+    prototypes: int | None = None,
+    seed: int = 0,
+    effort: Effort = ALONE,
 ) -> Choice[Neighborhoods]:
     """Chooses the first rule by which at least half of the examples have a neighborhood, or else the best.
+
+    Of many examples, some tell whether a rule will do, and only the chosen one is asked for all.
 
     Args:
         examples: The training examples, all different.
         rules: The rules to try, in order.
         prototypes: How many prototypes are needed; None: any number.
         seed: For the random choices of rules.
+        effort: How many processes search, and who is told how it goes.
 
     Raises:
         RecombineError: If no rule has so many prototypes, or no example has a neighborhood.
     """
-    tried: list[Neighborhoods] = []
+    trial = replace(effort, trial=True, report=None)
+    looked_at = examples[:: shard_count(len(examples))]
+    tried: list[tuple[float, Rule, Neighborhoods]] = []
     for rule in rules:
-        found = rule.build(examples, seed=seed)
+        found = rule.build(examples, seed, trial)
         if prototypes is None or prototypes <= found.prototypes:
-            tried.append(found)
-            if found.coverage(examples) >= ENOUGH:
+            tried.append((found.coverage(looked_at), rule, found))
+            if tried[-1][0] >= ENOUGH:
                 break
     if not tried:
         names = " or ".join(rule.name for rule in rules)
         raise RecombineError(
             f"a {names} neighborhood has no {prototypes} prototypes.", hint="Ask for fewer, or choose another rule."
         )
-    best = max(tried, key=lambda found: found.coverage(examples))
+    coverage, rule, best = max(tried, key=lambda each: each[0])
     if not len(best):
         raise RecombineError(
-            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for found in tried)}).",
+            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for *_, found in tried)}).",
             hint="Give more data, or take GECA, which needs no neighborhoods.",
         )
-    reason = f"{best.coverage(examples):.0%} of the examples can be rebuilt from others, in {len(best):,} ways"
+    if len(looked_at) < len(examples):
+        best = rule.build(examples, seed, effort)
+        coverage = best.coverage(examples)
+    reason = f"{coverage:.0%} of the examples can be rebuilt from others, in {len(best):,} ways"
     return Choice(best.rule, best, reason)
 
 

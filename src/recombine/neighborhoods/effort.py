@@ -1,0 +1,27 @@
+"""How a search for neighborhoods is carried out, as far as it changes nothing in what is found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Report = Callable[[int, int], None]
+"""Is told how many parts of a search are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How a search is carried out.
+
+    Attributes:
+        workers: How many processes search at the same time; the rows are the same for any number.
+        report: Is told how it goes, after every 32,768 examples or so.
+        trial: Whether only about so many examples, evenly spread, are searched for, to see what a rule finds; all
+            examples can be their prototypes.
+    """
+
+    workers: int = 1
+    report: Report | None = None
+    trial: bool = False
+
+
+ALONE = Effort()
+"""One process that goes through all examples."""
