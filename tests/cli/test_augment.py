@@ -4,7 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from commands import Outcome, Run
+import pytest
+from commands import Outcome, Run, assert_is_sentence
 
 from recombine.data import files
 from recombine.example import Example
@@ -35,6 +36,13 @@ def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Pat
     assert report["shortfall"]
     assert report["shortfall"] in done.err
     assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
+
+
+@pytest.mark.parametrize("options", [("--epochs", 3), ("--device", "cpu"), ("--size", "small"), ("--max-time", 9)])
+def test_what_only_networks_have_is_refused(run: Run, train: Path, options: tuple[object, ...]) -> None:
+    for method in ("geca", "oversample"):
+        done = augment(run, train, *options, method=method)
+        assert_is_sentence(done, [str(options[0]), f"is for --method learned, not for {method}"])
 
 
 def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The learned method of ``recombine augment``."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 import torch
 from commands import Outcome, Run, assert_is_sentence
 
+from recombine import Augmenter
 from recombine.augmentation.recombination import Recombination, SamplingSettings
+from recombine.cli import methods
 from recombine.cli.learned import Learned, find_neighborhoods
 from recombine.data import files
 from recombine.errors import RecombineError
@@ -21,10 +24,10 @@ pytestmark = pytest.mark.usefixtures("tiny")
 
 @pytest.fixture
 def augment(run: Run, train: Path) -> Callable[..., Outcome]:
-    """Augments the training examples on one thread of the CPU."""
+    """Augments the training examples on one thread of the CPU, keeping samples whether or not they are rare."""
 
     def invoke(*options: object, source: Path = train) -> Outcome:
-        return run("augment", source, "-n", 5, "--device", "cpu", "--threads", 1, *options)
+        return run("augment", source, "-n", 5, "--device", "cpu", "--threads", 1, "--no-resample", *options)
 
     return invoke
 
@@ -44,6 +47,47 @@ def test_learned_is_what_happens_unless_told(augment: Callable[..., Outcome], tr
     assert "Training the recombination network: 100 %" in done.err
     assert not list(tmp_path.glob("*.training"))
     assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
+
+
+def test_unless_told_samples_have_something_rare_as_in_python(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    words = ("augment", train, "-n", 5, "--device", "cpu", "--threads", 1, "--model", tmp_path / "model", "--force")
+    done = run(*words, "-o", new)
+    assert done.code == 0, done.err
+    assert "Rare: 2 tokens" in done.err
+    made = files.read(new)
+    assert all("jump" in sample.x or "I_JUMP" in sample.y for sample in made)
+    assert list(Augmenter.load(tmp_path / "model", device="cpu").sample(5)) == made
+    assert run(*words, "-o", new, "--no-resample").code == 0
+    assert files.read(new) != made
+    assert list(Augmenter.load(tmp_path / "model", rarity=None, device="cpu").sample(5)) == files.read(new)
+
+
+def test_drawing_shows_how_far_it_is_and_can_be_stopped(
+    augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+
+    @contextmanager
+    def drawing(what: str) -> Iterator[Callable[[int, int], None]]:
+        assert what == "Drawing 50 samples"
+
+        def report(done: int, total: int) -> None:
+            told.append((done, total))
+            if len(told) == 2:
+                raise KeyboardInterrupt
+
+        yield report
+
+    sampling = partial(SamplingSettings, batch=8)
+    monkeypatch.setattr("recombine.augmentation.recombination.SamplingSettings", sampling)
+    monkeypatch.setattr(methods, "drawing", drawing)
+    done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
+    assert done.code == 130
+    assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
+    (first, total), (second, _) = told
+    assert 0 <= first <= second < total == round(50 * SamplingSettings().surplus)
+    assert not (tmp_path / "new.jsonl").exists()
 
 
 def test_a_model_gives_the_same_samples_without_training(
@@ -259,12 +303,12 @@ def test_other_errors_of_torch_are_bugs(augment: Callable[..., Outcome], monkeyp
 
 
 def test_no_such_device(run: Run, train: Path) -> None:
-    assert_is_sentence(run("augment", train, "--device", "gpu"), ["gpu", "cuda"])
+    assert_is_sentence(run("augment", train, "--device", "gpu", "--no-resample"), ["gpu", "cuda"])
 
 
 def test_one_example_only(run: Run, tmp_path: Path) -> None:
     (tmp_path / "one.tsv").write_text("walk\tWALK\n")
-    assert_is_sentence(run("augment", tmp_path / "one.tsv"), ["at least 2 different examples"])
+    assert_is_sentence(run("augment", tmp_path / "one.tsv", "--no-resample"), ["at least 2 different examples"])
 
 
 def test_find_neighborhoods_raises_for_python_too() -> None:

@@ -11,6 +11,7 @@ from commands import Run, assert_is_sentence
 from recombine.cli.reading import Reading
 from recombine.cli.train import read_training
 from recombine.data import files
+from recombine.example import Example
 from recombine.prediction.predictor import Predictor
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -36,6 +37,19 @@ def test_new_examples_are_learned_from(run: Run, train: Path, tmp_path: Path) ->
     assert report["held_out_accuracy"] is None
     scored = run("evaluate", tmp_path / "model", new, "--device", "cpu", "--json")
     assert json.loads(scored.out)["exact_match"]["mean"] == 1.0
+
+
+def test_new_examples_of_another_kind_are_warned_of(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    options = ("--augmented", new, "--epochs", 1, "--device", "cpu", "--force", "-o", tmp_path / "model")
+    files.write([Example(tuple("walk"), ("I_WALK",))], new)
+    err = run("train", train, *options).err
+    assert "Warning: the inputs of the new examples have no token in common" in err
+    assert "the outputs" not in err
+    files.write([Example(("I_WALK",), ("walk",))], new, force=True)
+    assert run("train", train, *options).err.count("Warning:") == 2
+    files.write([Example(("walk", "hop"), ("I_WALK", "I_HOP"))], new, force=True)
+    assert "Warning" not in run("train", train, *options).err
 
 
 def test_a_population_has_consecutive_seeds(run: Run, train: Path, tmp_path: Path) -> None:
@@ -166,7 +180,7 @@ def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path,
 
 @pytest.mark.parametrize("saves", [2, 5], ids=["in training", "before samples are drawn"])
 def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path, saves: int) -> None:
-    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "-o"]
+    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "-o"]
     assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
     assert stopped([*arguments, tmp_path / "new.jsonl"], after=saves).returncode == -9
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl.training", "train.tsv", "whole.jsonl"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.augmentation.protocol import Samples, Validator
-from recombine.augmentation.sampler import Prototypes, Sampler, SamplingSettings, Validators
+from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
@@ -171,7 +171,9 @@ class Recombination:
         """Returns n unique new examples from the first network, or fewer with an account of why."""
         return self.sample_each(n, seed, accept)[0]
 
-    def sample_each(self, n: int, seed: int = 0, accept: Validators = None) -> list[Samples]:
+    def sample_each(
+        self, n: int, seed: int = 0, accept: Validators = None, *, report: Drawn | None = None
+    ) -> list[Samples]:
         """Returns n samples from each network; what is accepted may be told for all or for each."""
         check_request(n, seed)
         if self.examples_ is None:
@@ -188,7 +190,7 @@ class Recombination:
             owned=owned,
         )
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
-        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept)
+        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report)
 
     def _prototypes(self, places: range) -> Prototypes:
         assert self.examples_ is not None

@@ -21,6 +21,9 @@ from recombine.training.twins import Twins, called
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
 
+Drawn = Callable[[int, int], None]
+"""Is told, after every batch, how many samples there are, of how many; there may never be so many."""
+
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
 
@@ -161,7 +164,9 @@ class Sampler:
         coded = [each.input_codes(self._codes) for each in known]
         self._known_codes = [coded[replica % len(coded)] for replica in range(model.replicas)]
 
-    def sample(self, n: int, seeds: Sequence[int], accept: Validators = None) -> list[Samples]:
+    def sample(
+        self, n: int, seeds: Sequence[int], accept: Validators = None, *, report: Drawn | None = None
+    ) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
         settings = self.settings
         validators = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
@@ -188,6 +193,8 @@ class Sampler:
                         wanted=wanted,
                         accept=validators[replica],
                     )
+            if report is not None:
+                report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
         return [self._result(n, so_far) for so_far in collected]
 
     def _known_inputs(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:

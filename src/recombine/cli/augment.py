@@ -64,8 +64,13 @@ Epsilon = Annotated[
     ),
 ]
 Resample = Annotated[
-    bool,
-    typer.Option("--resample", help="Keep only samples with something rare in them; what is rare is found out."),
+    bool | None,
+    typer.Option(
+        "--resample/--no-resample",
+        help="Keep only samples with something rare in them, what is rare being found out, or keep all; unless told, "
+        "learned keeps those with something rare and geca all.",
+        show_default=False,
+    ),
 ]
 Ngram = Annotated[int, typer.Option("--ngram", metavar="N", help="With --epsilon: look at up to N tokens in a row.")]
 Prototypes = Annotated[
@@ -112,7 +117,7 @@ def augment_cli(
     seed: Seed = 0,
     epsilon: Epsilon = None,
     ngram: Ngram = 1,
-    resample: Resample = False,
+    resample: Resample = None,
     prototypes: Prototypes = None,
     neighborhood: Neighborhood = AUTO,
     temperature: Temperature = None,

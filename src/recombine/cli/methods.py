@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from recombine.cli.learned import Learned, recombination
 from recombine.cli.printing import say, working
+from recombine.cli.progress import drawing
 from recombine.cli.reading import are_inflections
-from recombine.cli.training import Training, enough_memory
+from recombine.cli.training import Training, enough_memory, resumable
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 from recombine.inflection import is_tag
@@ -33,6 +34,7 @@ class Plan:
         learned: What else the learned method is told.
         state: Where the state of training is kept until it is over.
         resample: Whether only samples with something rare are kept; what is rare is found out, unless epsilon says it.
+            None: so it is with the learned method, as with ``recombine.Augmenter``, and with no other.
     """
 
     method: str
@@ -42,7 +44,7 @@ class Plan:
     training: Training = field(default_factory=Training)
     learned: Learned = field(default_factory=Learned)
     state: Path | None = None
-    resample: bool = False
+    resample: bool | None = None
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -54,8 +56,9 @@ class Plan:
             raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
         self.training.check()
         self.learned.check()
-        if self.method != LEARNED and self.learned.given:
-            raise RecombineError(f"{self.learned.given[0]} is for --method {LEARNED}, not for {self.method}.")
+        given = [*self.learned.given, *self.training.given]
+        if self.method != LEARNED and given:
+            raise RecombineError(f"{given[0]} is for --method {LEARNED}, not for {self.method}.")
 
     @property
     def networks(self) -> int:
@@ -71,13 +74,13 @@ class Plan:
         return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)
 
     def validator(self, examples: Sequence[Example]) -> "Validator | None":
-        """Returns what decides which samples are kept: word forms of word forms, and what is rare if asked for."""
+        """Returns what decides which samples are kept: word forms of word forms, and what is rare unless told."""
         from recombine.own_data import choices
         from recombine.own_data.validators import all_of, well_formed
 
         if self.epsilon is not None:
             return all_of(well_formed(examples), self.resampler(examples).fit(examples))
-        if not self.resample:
+        if not (self.method == LEARNED if self.resample is None else self.resample):
             return well_formed(examples)
         rare = choices.rarity(examples)
         say(f"Rare: {rare.reason}.")
@@ -106,8 +109,8 @@ def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     accept = plan.validator(examples)
     with enough_memory():
         augmenter = recombination(examples, plan.learned, plan.training, state=plan.state)
-        with working(f"Drawing {plan.n:,} samples"):
-            return augmenter.sample_each(plan.n, plan.training.seed, accept)
+        with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
+            return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report)
 
 
 def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) -> "list[Samples]":

@@ -42,7 +42,7 @@ def picture_cli(
       recombine picture generator --pick 3 -o picture.svg
 
     Bars tell how probable tokens were: what is solid was copied, what is hatched written. Samples are those that
-    recombine augment draws from the model with the same seed, 20 of them.
+    recombine augment --no-resample draws from the model with the same seed, 20 of them.
     """
     from recombine.augmentation.recombination import Recombination
     from recombine.data.output import replacing

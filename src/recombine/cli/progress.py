@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from recombine.cli.printing import say
 
 if TYPE_CHECKING:
+    from recombine.augmentation.sampler import Drawn
     from recombine.training.loop import History, Report
 
 LINES = 10
@@ -31,6 +32,16 @@ def progress(what: str, *, judged: str, max_time: float | None = None) -> Iterat
             show(steps, total, describe(steps, total, history, judged=judged, max_time=max_time))
 
         yield report
+
+
+@contextmanager
+def drawing(what: str) -> Iterator["Drawn"]:
+    """Gives what the drawing of samples is to report to: a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    with _bar(what) as show:
+        yield lambda done, total: show(done, total, f"{done:,} of {total:,}")
 
 
 def describe(steps: int, total: int, history: "History", *, judged: str, max_time: float | None = None) -> str:

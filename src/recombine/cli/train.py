@@ -93,6 +93,8 @@ def train_cli(
     examples, new = read_training(
         train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
     )
+    for warning in unrelated(examples, [example for each in new for example in each]):
+        say(warning)
     use_threads(threads)
     state = state_of_training(output)
     predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
@@ -141,6 +143,20 @@ def read_training(
     if not Path(augmented).exists() and Path(own[0]).exists():
         return as_seen(examples), [as_seen(reading.read(path)) for path in own]
     return as_seen(examples), [as_seen(reading.read(augmented))] * networks
+
+
+def unrelated(examples: Sequence[Example], new: Sequence[Example]) -> list[str]:
+    """Returns a sentence for each side on which new examples have no token in common with the training examples."""
+    sides = {
+        "inputs": ([example.x for example in examples], [example.x for example in new]),
+        "outputs": ([example.y for example in examples], [example.y for example in new]),
+    }
+    return [
+        f"Warning: the {name} of the new examples have no token in common with those of the training examples. Were "
+        "they made of others, or with other --tokens or --columns?"
+        for name, (old, made) in sides.items()
+        if new and {token for side in old for token in side}.isdisjoint(token for side in made for token in side)
+    ]
 
 
 def train_predictor(

@@ -44,6 +44,12 @@ class Training:
             raise unknown("size", self.size, SIZES)
 
     @property
+    def given(self) -> list[str]:
+        """The names of the options that were given and that only networks have."""
+        options = {"--size": self.size, "--epochs": self.epochs, "--max-time": self.max_time}
+        return [name for name, value in options.items() if value is not None] + ["--device"] * (self.device != AUTO)
+
+    @property
     def population(self) -> tuple[int, ...]:
         """The seed of each network."""
         return tuple(range(self.seed, self.seed + (self.seeds or 1)))

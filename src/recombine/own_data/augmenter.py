@@ -40,7 +40,8 @@ class Augmenter(OwnDataAugmenter):
         neighborhood: Which examples can give which: the name of a rule, a rule, or a function (see
             ``NeighborhoodFunction``). With a function, samples are made of any prototypes, as with the long-short rule,
             and by its name (or one-prototype's) a model is saved.
-        rarity: Which samples have something rare in them and are kept; see ``validators.Rarity``.
+        rarity: Which samples have something rare in them and are kept; see ``validators.Rarity``. None keeps all, as
+            ``recombine augment --no-resample`` does.
         network: ``"small"``, ``"paper"``, or a recipe.
         epochs: How many passes over the data; None: chosen.
         max_time: Seconds of training at most; None: no bound.

@@ -1,6 +1,6 @@
 """Refuses recipes that cannot be followed, before any work."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from recombine.errors import RecombineError
@@ -27,5 +27,5 @@ def check_recipe(recipe: "Recipe") -> None:
             raise RecombineError(f"{name} is {value!r}, expected a whole number, at least {least}.")
     for name in POSITIVE:
         value = getattr(recipe, name)
-        if value is not None and (not isinstance(value, Real) or not 0 < value < float("inf")):
+        if value is not None and (not isinstance(value, int | float) or not 0 < value < float("inf")):
             raise RecombineError(f"{name} is {value!r}, expected a number above 0.")
