@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given, settings
 
 from recombine.example import Example
-from recombine.neighborhoods import NEIGHBORHOODS, Effort, LongLong, LongShort, OnePrototype, Rule, distance, search
-from recombine.neighborhoods import shard_count as shards
+from recombine.neighborhoods import (
+    NEIGHBORHOODS,
+    Effort,
+    LongLong,
+    LongShort,
+    OnePrototype,
+    Rule,
+    distance,
+    search,
+    trial_step,
+)
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
 EVERYTHING = 10**6
@@ -44,7 +53,6 @@ def build(rule: Rule, examples: Sequence[Example], seed: int = 0, **effort: int)
 def test_any_number_of_processes_finds_the_same(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SHARD", 40)
     examples = words_with_tags(200) if rule.name == "tagged" else corpus(200, words=20)
-    assert shards(len(examples)) > 3
     alone, two, three = (build(rule, examples, seed=3, workers=workers) for workers in (1, 2, 3))
     assert alone.rows.tobytes() == two.rows.tobytes() == three.rows.tobytes()
     assert alone.passed == two.passed == three.passed
@@ -62,13 +70,19 @@ def test_shards_miss_nothing(examples: list[Example], delta: float) -> None:
     assert found.rows.tolist() == sorted(found.rows.tolist())
 
 
-def test_a_trial_is_a_part_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_looks_at_some_targets_among_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SHARD", 50)
+    monkeypatch.setattr(search, "TRIAL", 40)
     examples = corpus(200, words=20)
-    whole, trial = build(LongShort(), examples), build(LongShort(), examples, trial=True)
-    every = shards(len(examples))
-    assert trial.rows.tolist() == [row for row in whole.rows.tolist() if row[0] % every == 0]
-    assert trial.passed["distinct examples"] == len(examples[::every])
+    rule = LongShort(first=None, second=None, budget=EVERYTHING)
+    whole, trial = build(rule, examples), build(rule, examples, trial=True)
+    assert trial.rows.tolist() == [row for row in whole.rows.tolist() if row[0] % trial_step(200) == 0]
+    assert trial.passed["distinct examples"] == len(examples[:: trial_step(200)]) == 40
+
+
+def test_a_trial_on_few_data_is_the_whole() -> None:
+    examples = corpus(200, words=20)
+    assert build(LongShort(), examples, trial=True).rows.tolist() == build(LongShort(), examples).rows.tolist()
 
 
 def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from recombine.neighborhoods.omega import Omega
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.rule import Rule
 from recombine.neighborhoods.rules import NEIGHBORHOODS, build
-from recombine.neighborhoods.search import shard_count
+from recombine.neighborhoods.search import trial_step
 from recombine.neighborhoods.tagged import Tagged
 from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
 
@@ -28,5 +28,5 @@ __all__ = [
     "Tagged",
     "build",
     "compatible",
-    "shard_count",
+    "trial_step",
 ]

@@ -26,17 +26,19 @@ class Bags:
 
     def __init__(self, sequences: Iterable[str], lengths: Integers) -> None:
         masks = b"".join([_mask(sequence).to_bytes(8 * WORDS, "little") for sequence in sequences])
-        self._masks = np.frombuffer(masks, np.uint64).reshape(-1, WORDS)
-        self._sizes = _ones(self._masks)
-        self._lengths = lengths
+        bags = np.frombuffer(masks, np.uint64).reshape(-1, WORDS)
+        # Mask, number of ones and length stand side by side: what is looked up together is found in one place.
+        self._table: NDArray[np.uint64] = np.column_stack([bags, _ones(bags), lengths.astype(np.uint64)])
 
     def plausible(self, sequence: str, data: Integers, *, delta: float) -> Integers:
         """Returns the data, by number, whose bags do not rule out lev < delta from a sequence."""
         mask = _mask(sequence)
-        common = _ones(self._masks[data] & np.frombuffer(mask.to_bytes(8 * WORDS, "little"), np.uint64))
-        larger = np.maximum(self._sizes[data], np.uint8(mask.bit_count()))
-        longer = np.maximum(self._lengths[data], max(len(sequence), 1))
-        return data[(larger - common) / longer < delta]
+        found: NDArray[np.uint64] = self._table.take(data, axis=0)
+        common = _ones(found[:, :WORDS] & np.frombuffer(mask.to_bytes(8 * WORDS, "little"), np.uint64))
+        larger = np.maximum(found[:, WORDS], np.uint64(mask.bit_count()))
+        longer = np.maximum(found[:, WORDS + 1], np.uint64(max(len(sequence), 1)))
+        plausible: Integers = data[(larger - common) / longer < delta]
+        return plausible
 
 
 def _ones(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:

@@ -14,8 +14,8 @@ class Effort:
     Attributes:
         workers: How many processes search at the same time; the rows are the same for any number.
         report: Is told how it goes, after every 32,768 examples or so.
-        trial: Whether only about so many examples, evenly spread, are searched for, to see what a rule finds; all
-            examples can be their prototypes.
+        trial: Whether, of more examples than that, neighborhoods are wanted of only about 4,096, evenly spread, to see
+            what a rule finds; all examples can be their prototypes.
     """
 
     workers: int = 1

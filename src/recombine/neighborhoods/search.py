@@ -17,6 +17,9 @@ from recombine.neighborhoods.ragged import Integers
 SHARD = 1 << 15
 """About so many targets are searched for together: enough to profit from what is remembered from one to the next."""
 
+TRIAL = 1 << 12
+"""So many targets, at most, tell well enough how many of very many have neighborhoods."""
+
 
 class Found(NamedTuple):
     """What was found for the targets of a shard."""
@@ -98,13 +101,13 @@ class Plan:
             effort: How many processes there may be, who is told how it goes, and whether this is but a trial.
         """
         # A shard is every so-manieth target, so that each is like the whole, and has a generator of its own.
-        shards = shard_count(len(index))
-        wanted = 1 if effort.trial else shards
+        shards = -(-len(index) // SHARD)
+        wanted, step = (1, trial_step(len(index))) if effort.trial else (shards, shards)
 
         def one(number: int) -> Found:
             rng = np.random.default_rng([seed, number] if number else seed)
             search = Search(index, rng, conditions=self.conditions, prototypes=self.prototypes)
-            self.look(search, range(number, len(index), shards))
+            self.look(search, range(number, len(index), step))
             return search.found()
 
         parts: list[Found] = []
@@ -114,7 +117,7 @@ class Plan:
                 effort.report(len(parts), wanted)
         rows = index.originals[np.concatenate([part.rows for part in parts])]
         passed = {condition: sum(part.passed[condition] for part in parts) for condition in self.conditions}
-        targets = len(range(0, len(index), shards)) if effort.trial else len(index)
+        targets = len(range(0, len(index), step)) if effort.trial else len(index)
         return Neighborhoods(
             rows=rows[np.lexsort(rows.T[::-1])],
             rule=self.rule,
@@ -123,6 +126,6 @@ class Plan:
         )
 
 
-def shard_count(data: int) -> int:
-    """Returns how many shards so many distinct examples are searched in."""
-    return -(-data // SHARD)
+def trial_step(data: int) -> int:
+    """Returns how many distinct examples there are for each one that a trial looks at: 1 where there are not many."""
+    return 1 if data <= SHARD else -(-data // TRIAL)

@@ -11,7 +11,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_tag
-from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, shard_count
+from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, trial_step
 
 Chosen = TypeVar("Chosen", covariant=True)
 
@@ -138,7 +138,7 @@ def neighborhoods(
         RecombineError: If no rule has so many prototypes, or no example has a neighborhood.
     """
     trial = replace(effort, trial=True, report=None)
-    looked_at = examples[:: shard_count(len(examples))]
+    looked_at = examples[:: trial_step(len(examples))]
     tried: list[tuple[float, Rule, Neighborhoods]] = []
     for rule in rules:
         found = rule.build(examples, seed, trial)
