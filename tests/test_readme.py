@@ -3,7 +3,7 @@
 Every ``console`` and ``python`` block of a page is run, in order and in one folder, as a reader would. A line of output
 that the page shows must come, in order. Dots stand for anything: ``...`` alone for any lines, within a line for any
 text. After ``print(...)  #`` stands what is printed. Commands that would take minutes are run with further options, in
-blocks with ``<!-- rehearsed with OPTIONS -->`` before them. Commands in ``sh`` blocks and within sentences may take hours
+blocks with ``<!-- rehearsed with OPTIONS -->`` before them. Commands in ``sh`` blocks and in sentences may take hours
 or a GPU: of these it is checked that the program knows them and their options.
 
 Pages of the docs, but for the tutorial itself, may use the files that the tutorial's first block writes.
