@@ -1,8 +1,9 @@
 import sys
+import threading
 
 import pytest
 
-from recombine.cli.progress import describe, progress
+from recombine.cli.progress import describe, progress, searching
 from recombine.training.loop import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
@@ -53,3 +54,28 @@ def test_on_a_terminal_there_is_a_bar_on_standard_error(
     assert "━" in captured.err
     assert "50%" in captured.err
     assert "accuracy 0.750" in captured.err
+
+
+def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with searching("Looking", 100) as few, searching("Looking", 10**6) as many:
+        assert few.report is None
+        assert many.report is not None
+        for part in range(1, 32):
+            many.report(part, 31)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 10
+    assert lines[-1] == "Looking: 100 %, 31 of 31 parts"
+
+
+def test_on_a_terminal_a_bar_moves_without_a_thread(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    threads = threading.active_count()
+    with searching("Looking", 10**6) as effort:
+        assert threading.active_count() == threads
+        assert effort.report is not None
+        effort.report(3, 31)
+    assert "3 of 31 parts" in capsys.readouterr().err

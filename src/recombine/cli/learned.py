@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from recombine.cli.inspection import RULES
 from recombine.cli.options import AUTO
-from recombine.cli.printing import say, working
-from recombine.cli.progress import progress
+from recombine.cli.printing import say
+from recombine.cli.progress import progress, searching
 from recombine.cli.training import Training, outcome, resumable
 from recombine.cli.writing import check_model
 from recombine.errors import RecombineError, unknown
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recombine.augmentation.protocol import Novelty
     from recombine.augmentation.recombination import Recombination
     from recombine.augmentation.sampler import SamplingSettings
-    from recombine.neighborhoods import Neighborhoods
+    from recombine.neighborhoods import Effort, Neighborhoods
 
 NOVELTIES = ("pair", "input", "both")
 """What must be new about a sample."""
@@ -110,15 +110,23 @@ def recombination(
     return augmenter
 
 
-def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: int) -> "Neighborhoods":
+def find_neighborhoods(
+    examples: Sequence[Example], learned: Learned, *, seed: int, effort: "Effort | None" = None
+) -> "Neighborhoods":
     """Returns the neighborhoods to learn from, by the rule that was asked for, or the one that suits the examples.
+
+    Args:
+        examples: The training examples, all different.
+        learned: What was asked for.
+        seed: For random choices.
+        effort: How the search is carried out; None: in this process, silently.
 
     Raises:
         RecombineError: If no example has a neighborhood.
     """
     import numpy as np
 
-    from recombine.neighborhoods import Neighborhoods
+    from recombine.neighborhoods import ALONE, Neighborhoods
     from recombine.own_data import choices
 
     auto = learned.neighborhood == AUTO
@@ -127,7 +135,10 @@ def find_neighborhoods(examples: Sequence[Example], learned: Learned, *, seed: i
         return Neighborhoods(np.empty((0, 1), dtype=np.int32), names[0])
     rules = list(map(choices.rule_named, names))
     try:
-        return choices.neighborhoods(examples, rules, prototypes=learned.prototypes, seed=seed).value
+        chosen = choices.neighborhoods(
+            examples, rules, prototypes=learned.prototypes, seed=seed, effort=effort or ALONE
+        )
+        return chosen.value
     except RecombineError as error:
         other = "" if auto else "--neighborhood auto, "
         hint = f"Try {other}fewer --prototypes, more data, or --method geca, which needs none."
@@ -144,8 +155,8 @@ def _prepared(
 
     resolve(training.device)  # an error that comes before the work costs none
     distinct = distinct_examples(examples, least=2, who="recombination")
-    with working("Looking for neighborhoods"):
-        neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed)
+    with searching("Looking for neighborhoods", len(distinct)) as effort:
+        neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed, effort=effort)
     if learned.prototypes != 0:
         ways = f"{len(neighborhoods):,} ways to rebuild one of the examples from others"
         say(f"Neighborhood {neighborhoods.rule}: {ways}.")

@@ -3,13 +3,15 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recombine.cli.printing import say
+from recombine.cli.printing import say, working
 
 if TYPE_CHECKING:
     from recombine.augmentation.sampler import Drawn
+    from recombine.neighborhoods import Effort
     from recombine.training.loop import History, Report
 
 LINES = 10
@@ -44,6 +46,31 @@ def drawing(what: str) -> Iterator["Drawn"]:
         yield lambda done, total: show(done, total, f"{done:,} of {total:,}")
 
 
+@contextmanager
+def searching(what: str, examples: int) -> Iterator["Effort"]:
+    """Gives how neighborhoods are searched for: of many examples, in as many processes as torch has threads.
+
+    Args:
+        what: What is under way.
+        examples: How many different ones there are.
+    """
+    from recombine.neighborhoods import ALONE, Effort, trial_step
+
+    if trial_step(examples) == 1:
+        with working(what):
+            yield ALONE
+        return
+    import torch
+
+    # A thread that redraws would be in the way of forks.
+    shown = partial(_bar, redrawn=False) if sys.stderr.isatty() else _lines
+    with shown(what) as show:
+        yield Effort(
+            workers=torch.get_num_threads(),
+            report=lambda done, parts: show(done, parts, f"{done} of {parts} parts"),
+        )
+
+
 def describe(steps: int, total: int, history: "History", *, judged: str, max_time: float | None = None) -> str:
     """Returns loss, evaluation and remaining time; of a population, the means.
 
@@ -72,7 +99,7 @@ def duration(seconds: float) -> str:
 class _Bar:
     """Moves a bar along."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, redrawn: bool = True) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
@@ -82,11 +109,12 @@ class _Bar:
             TaskProgressColumn(),
             TextColumn("{task.fields[now]}"),
         )
-        self.display = Progress(*columns, console=Console(stderr=True, highlight=False))
+        console = Console(stderr=True, highlight=False)
+        self.display = Progress(*columns, console=console, auto_refresh=redrawn)
         self.task = self.display.add_task(what, total=None, now="")
 
     def __call__(self, steps: int, total: int, now: str) -> None:
-        self.display.update(self.task, completed=steps, total=total, now=now)
+        self.display.update(self.task, completed=steps, total=total, now=now, refresh=True)
 
 
 class _Lines:
@@ -104,8 +132,8 @@ class _Lines:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[_Bar]:
-    bar = _Bar(what)
+def _bar(what: str, *, redrawn: bool = True) -> Iterator[_Bar]:
+    bar = _Bar(what, redrawn=redrawn)
     with bar.display:
         yield bar
 
