@@ -221,7 +221,13 @@ def test_the_state_of_another_training_is_not_gone_on_from(
     before = state.read_bytes()
     other = stopped([*arguments, "--p-aug", "0.2", "-o", tmp_path / "model"], after=2)
     assert f"{state} is of an unfinished run with other settings or data" in other.stderr
-    assert (tmp_path / "model.training.old1").read_bytes() == before  # killed as well, so that one can go back
+    (aside,) = tmp_path.glob("model.training.old-*")
+    assert str(aside) in other.stderr
+    assert aside.read_bytes() == before  # so that one can go back
+    again = stopped([*arguments, "--p-aug", "0.2", "-o", tmp_path / "model"], after=1)
+    assert again.returncode == -9
+    assert aside.read_bytes() == before
+    assert len(list(tmp_path.glob("model.training.old-*"))) == 2  # that one's, and this one's before it was killed
     done = run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "model")
     assert done.code == 0
     assert "other settings" not in done.err

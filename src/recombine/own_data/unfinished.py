@@ -5,15 +5,15 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
-from itertools import count
 from pathlib import Path
 
 from recombine.errors import RecombineError
 from recombine.experiment import Say
 from recombine.training.loop import History, Report
+from recombine.training.tensors import read_tensors
 
-ASIDE = ".old"
-"""With a number after it, ends the name of the state of another run, until the one that took its place is over."""
+ASIDE = ".old-"
+"""With a name of the run after it, ends that of another run's state, until the one that took its place is over."""
 
 
 @contextmanager
@@ -62,9 +62,10 @@ def forget(state: Path | None) -> None:
 
 def _kept_aside(state: Path) -> Path:
     """Gives the state a second name and returns it; what takes the place of the first leaves the second alone."""
-    names = (state.with_name(f"{state.name}{ASIDE}{number}") for number in count(1))
-    aside = next(path for path in names if not path.exists())
+    _, description = read_tensors(state)
+    aside = state.with_name(f"{state.name}{ASIDE}{str(description.get('run'))[:8]}")
     try:
+        aside.unlink(missing_ok=True)  # an earlier state of the same run
         try:
             os.link(state, aside)
         except OSError:  # not all file systems have links
