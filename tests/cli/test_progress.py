@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from recombine.cli.progress import describe, progress, searching
+from recombine.cli.progress import describe, drawing, progress, searching
 from recombine.training.loop import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
@@ -54,6 +54,20 @@ def test_on_a_terminal_there_is_a_bar_on_standard_error(
     assert "━" in captured.err
     assert "50%" in captured.err
     assert "accuracy 0.750" in captured.err
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_drawing_has_a_bar_on_a_terminal_and_is_silent_elsewhere(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with drawing("Drawing 4,000 samples") as report:
+        report(1250, 5000)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert ("1,250 of 5,000" in captured.err) == ("25%" in captured.err) == bool(captured.err) == terminal
 
 
 def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
