@@ -267,7 +267,7 @@ def test_arguments_are_checked_at_once(how: dict[str, object], found: str) -> No
         (Example(("\ud800",), ("c",)), {"format": "jsonl"}, "surrogate"),
         (Example(("a",), ("c",), Provenance("\ud800")), {"format": "jsonl"}, "UTF-8"),
         (Example(("a",), ("c",), Provenance("m", sources=("1:1",))), {"format": "jsonl"}, "1 sources"),
-        (Example(("a",) * MAX_LINE, ("c",)), {}, "100,000 characters"),
+        (Example(("a" * MAX_LINE,), ("c",)), {}, "100,000 characters"),
     ],
 )
 def test_what_cannot_be_written_leaves_no_file(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from recombine.data import jsonl, scan_format, sigmorphon_format, tsv
+from recombine.data.limits import not_too_many
 from recombine.data.output import replacing
 from recombine.data.text import STANDARD, Line, decode, read_lines, shown
 from recombine.data.tokenization import check_kind, check_side, split
@@ -218,8 +219,8 @@ def _check_path(source: object) -> None:
 
 
 def _at_least_one(items: Iterator[_Item], source: str | Path) -> list[_Item]:
-    found = list(items)
+    place = "stdin" if str(source) == STANDARD else str(source)
+    found = list(not_too_many(items, place=place))
     if not found:
-        place = "stdin" if str(source) == STANDARD else str(source)
         raise RecombineError("the file is empty; expected an example.", place=place, hint="Check what should fill it.")
     return found

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from recombine.data.limits import check_length
 from recombine.data.text import Line, shown
 from recombine.data.tokenization import split_tags
 from recombine.example import Example
@@ -39,6 +40,7 @@ def parse_inflections(lines: Iterable[Line]) -> Iterator[Inflection]:
                     hint="Fill it in or remove the line.",
                 )
         lemma, form, tags = fields
+        check_length(max(len(lemma), len(form)), "longer of lemma and form", place=line.place)
         yield Inflection(lemma=lemma, tags=split_tags(tags, line=line), form=form)
 
 

@@ -12,10 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
+from recombine.data.limits import MAX_LINE
 from recombine.errors import RecombineError
-
-MAX_LINE = 100_000
-"""The longest line that is read or written, in characters; a longer one is no example but a file of another kind."""
 
 STANDARD = "-"
 """Stands for standard input or standard output."""
@@ -38,9 +36,14 @@ class Line:
     file: str
     number: int
 
+    @property
+    def place(self) -> str:
+        """Where the line stands, for errors."""
+        return f"{self.file}:{self.number}"
+
     def error(self, message: str, *, hint: str | None = None) -> RecombineError:
         """Returns the error that speaks of this line."""
-        return RecombineError(message, place=f"{self.file}:{self.number}", hint=hint)
+        return RecombineError(message, place=self.place, hint=hint)
 
 
 def shown(value: str) -> str:

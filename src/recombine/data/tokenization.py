@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from sys import intern
 
+from recombine.data.limits import check_length
 from recombine.data.text import Line, shown
 from recombine.errors import unknown
 from recombine.example import Tokens
@@ -54,11 +55,12 @@ def check_side(side: Tokens, name: str, *, line: Line) -> Tokens:
         line: Where it stands.
 
     Raises:
-        RecombineError: If there are no tokens, or one is empty, or holds a NUL, a tab, a line break or half a
-            surrogate pair, which UTF-8 cannot hold.
+        RecombineError: If there are no tokens or too many, or one is empty, or holds a NUL, a tab, a line break or half
+            a surrogate pair, which UTF-8 cannot hold.
     """
     if not side:
         raise line.error(f"the {name} is empty; expected at least one token.", hint="Fill it in or remove the line.")
+    check_length(len(side), name, place=line.place)
     if "" in side:
         raise line.error(f"the {name} holds an empty token; expected at least one character in each.")
     if _FORBIDDEN.search("".join(side)):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
 
+from recombine.data.limits import check_vocabulary
 from recombine.example import SEPARATOR, Example, Tokens
 
 PAD, BOS, UNK, EOS, SEP = range(5)
@@ -28,8 +29,14 @@ class Vocabulary:
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:
-        """Collects the tokens of examples. Test sets have no business here."""
-        return cls(tuple(sorted({token for example in examples for side in (example.x, example.y) for token in side})))
+        """Collects the tokens of examples. Test sets have no business here.
+
+        Raises:
+            RecombineError: If there are too many.
+        """
+        found = {token for example in examples for side in (example.x, example.y) for token in side}
+        check_vocabulary(len(found))
+        return cls(tuple(sorted(found)))
 
     def __len__(self) -> int:
         return SEP + 1 + len(self.tokens)

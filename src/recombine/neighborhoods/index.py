@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.data.limits import check_vocabulary
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example
 from recombine.neighborhoods.bags import Bags
@@ -23,7 +24,6 @@ from recombine.neighborhoods.ragged import Integers, Ragged
 
 Places = NDArray[np.int64]
 
-CODE_POINTS = 0x110000
 SEPARATOR_NAME = chr(0)
 BITS = 64
 FIRST_LOOK, BATCH = 512, 512
@@ -53,7 +53,7 @@ class Index:
         """Prepares examples for search.
 
         Raises:
-            RecombineError: If there are none, or more distinct tokens than code points.
+            RecombineError: If there are none, or too many distinct tokens.
         """
         if not examples:
             raise RecombineError("there are no examples, so there are no neighborhoods.")
@@ -273,8 +273,7 @@ def in_batches(data: Integers, rng: np.random.Generator) -> Iterator[Integers]:
 
 
 def _name(number: int) -> str:
-    if number == CODE_POINTS:
-        raise RecombineError(f"more than {CODE_POINTS} distinct tokens: neighborhoods need a smaller vocabulary.")
+    check_vocabulary(number)  # there are more code points than that
     return chr(number)
 
 

@@ -11,6 +11,7 @@ from typing import Self
 
 import numpy as np
 
+from recombine.data.limits import check_whole
 from recombine.data.output import replacing
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -18,7 +19,17 @@ from recombine.neighborhoods.ragged import Integers
 
 Setting = str | int | float | bool | None
 
-UNREADABLE = (OSError, EOFError, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError)
+UNREADABLE = (
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+)
 """What numpy and zipfile raise on files that are damaged in one way or another."""
 
 
@@ -103,6 +114,7 @@ class Neighborhoods:
         """
         try:
             with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+                check_whole(sum(part.file_size for part in file.zip.infolist()), place=str(path))
                 rows, description, digest = file["rows"], str(file["description"]), str(file["digest"])
             intact = digest == _digest(rows, description)
         except FileNotFoundError as error:

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recombine.data import limits
+from recombine.data.files import iterate, read, write
+from recombine.data.vocabulary import Vocabulary
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.neighborhoods import LongLong, Neighborhoods
+
+LINES = {
+    "tsv": "a b c d\te\n",
+    "jsonl": '{"x": ["a"], "y": ["b", "c", "d", "e"]}\n',
+    "scan": "IN: a b c d OUT: e\n",
+    "sigmorphon": "abcd\te\tV;PST\n",
+}
+
+
+@pytest.mark.parametrize("format", LINES)
+def test_the_longest_sequence(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data"
+    file.write_text(LINES[format])
+    monkeypatch.setattr(limits, "MAX_TOKENS", 4)
+    assert len(read(file, format=format)) == 1
+    monkeypatch.setattr(limits, "MAX_TOKENS", 3)
+    with pytest.raises(RecombineError, match="has 4 tokens, expected at most 3") as error:
+        read(file, format=format)
+    assert error.value.place == f"{file}:1"
+
+
+def test_what_is_too_long_to_read_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(RecombineError, match="has 10,001 tokens"):
+        write([Example(("a",) * (limits.MAX_TOKENS + 1), ("b",))], tmp_path / "data.tsv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = [Example(("a", "b"), ("c",)), Example(("b", "a"), ("c",))]
+    monkeypatch.setattr(limits, "MAX_VOCABULARY", 3)
+    assert len(Vocabulary.of(examples).tokens) == 3
+    LongLong().build(examples)
+    monkeypatch.setattr(limits, "MAX_VOCABULARY", 2)
+    for work in (Vocabulary.of, LongLong().build):
+        with pytest.raises(RecombineError, match="more than 2 different tokens"):
+            work(examples)
+
+
+def test_the_most_examples_bound_what_is_held_but_not_what_is_gone_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "data.tsv"
+    file.write_text("a\tb\n" * 5)
+    monkeypatch.setattr(limits, "MAX_EXAMPLES", 5)
+    assert len(read(file)) == 5
+    monkeypatch.setattr(limits, "MAX_EXAMPLES", 4)
+    with pytest.raises(RecombineError, match="more than 4 examples"):
+        read(file)
+    assert sum(1 for _ in iterate(file)) == 5
+
+
+def test_the_largest_file_that_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"12345")
+    monkeypatch.setattr(limits, "MAX_WHOLE", 5)
+    assert limits.read_whole(file) == b"12345"
+    monkeypatch.setattr(limits, "MAX_WHOLE", 4)
+    with pytest.raises(RecombineError, match="takes 5 bytes, expected at most 4") as error:
+        limits.read_whole(file)
+    assert error.value.place == str(file)
+
+
+def test_a_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_WHOLE", 1000)
+    with pytest.raises(RecombineError, match="expected at most 1,000"):
+        limits.read_whole(Path("/dev/zero"))
+
+
+def test_neighborhoods_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "bomb.npz"
+    np.savez_compressed(file, rows=np.zeros((100_000, 3), np.int32), description="{}", digest="")
+    assert file.stat().st_size < 10_000
+    monkeypatch.setattr(limits, "MAX_WHOLE", 10_000)
+    with pytest.raises(RecombineError, match="expected at most 10,000"):
+        Neighborhoods.load(file)
