@@ -62,6 +62,33 @@ def test_equal_keys_mean_equal_lacks(vocabulary: int) -> None:
         assert lacks.setdefault(key, lack) == lack
 
 
+@pytest.mark.parametrize("vocabulary", [5, 200])
+def test_equal_lacks_have_equal_keys_however_many_tokens_there_are(vocabulary: int) -> None:
+    rng = np.random.default_rng(0)
+    examples = [Example(tuple(map(str, rng.integers(vocabulary, size=4))), ("y",)) for _ in range(60)]
+    index = Index.of(examples)
+    for target in range(0, len(index), 7):
+        lacks = ["".join(sorted({*index.strings[target]} - {*other})) for other in index.strings]
+        keys = index.lacks(target, np.arange(len(index), dtype=np.int32))
+        assert len({*keys}) == len({*lacks}) == len({*zip(keys, lacks, strict=True)})
+
+
+def test_equal_keys_mean_equal_lacks_for_a_target_of_very_many_tokens() -> None:
+    long = Example(tuple(map(str, range(100))), ("y",))
+    examples = [long, *(Example(long.x[:size], ("y",)) for size in range(1, 100)), Example(("z", "0"), ("y",))]
+    index = Index.of(examples)
+    keys = index.lacks(0, np.arange(len(index), dtype=np.int32))
+    assert len({*keys}) == len(index)
+
+
+def test_what_only_long_data_hold_is_covered_by_nothing_short() -> None:
+    index = Index.of([Example(("a",), ("A",)), Example(tuple("bcdefgh"), tuple("BCDEFGH"))])
+    rng = np.random.default_rng(0)
+    a, b = index.strings[0][0], index.strings[1][0]
+    assert together(index.covering(a + "\0", delta=0.5, budget=10, rng=rng)) == [0]
+    assert together(index.covering(b + "\0", delta=0.5, budget=10, rng=rng)) == []
+
+
 def test_the_budget_bounds_what_is_compared() -> None:
     examples = [Example((str(i), "a"), ("b",)) for i in range(5000)]
     index = Index.of(examples)

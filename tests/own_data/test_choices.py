@@ -1,6 +1,7 @@
 """What "auto" chooses on five kinds of data, against counts made here."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import is_tag
-from recombine.neighborhoods import LongLong, LongShort, OnePrototype
+from recombine.neighborhoods import ALONE, Effort, LongLong, LongShort, Neighborhoods, OnePrototype, search
 from recombine.own_data import choices
 
 
@@ -112,6 +113,23 @@ def test_the_first_rule_that_covers_half_is_taken(name: str) -> None:
     best = found[covered.index(max(covered))].rule
     assert chosen.name == chosen.value.rule == (enough[0] if enough else best)
     assert f"{len(chosen.value):,} ways" in chosen.reason
+
+
+def test_of_many_examples_some_tell_which_rule_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "SHARD", 100)
+    monkeypatch.setattr(search, "TRIAL", 60)
+    examples = dataset("geography")
+    asked: list[tuple[str, bool]] = []
+
+    class Counted(OnePrototype):
+        def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
+            asked.append((str(self.delta), effort.trial))
+            return super().build(examples, seed, effort)
+
+    poor, good, unneeded = Counted(delta=0.01), Counted(delta=0.9), Counted(delta=1.0)
+    chosen = choices.neighborhoods(examples, [poor, good, unneeded], seed=3)
+    assert asked == [("0.01", True), ("0.9", True), ("0.9", False)]
+    assert chosen.value.rows.tolist() == OnePrototype(delta=0.9).build(examples, seed=3).rows.tolist()
 
 
 def test_prototypes_that_no_rule_has() -> None:
