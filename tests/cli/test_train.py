@@ -11,6 +11,7 @@ from commands import Run, assert_is_sentence
 from recombine.cli.reading import Reading
 from recombine.cli.train import read_training
 from recombine.data import files
+from recombine.data.locking import locked
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
 
@@ -168,7 +169,7 @@ def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path,
     assert whole.returncode == 0, whole.stderr
     killed = stopped([*arguments, tmp_path / "model"], after=6)
     assert killed.returncode == -9
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.training", "train.tsv", "whole"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".model.lock", "model.training", "train.tsv", "whole"]
     resumed = stopped([*arguments, tmp_path / "model"], after=0)
     assert resumed.returncode == 0, resumed.stderr
     percentages = [line.split(" %")[0].split()[-1] for line in resumed.stderr.splitlines() if " %, " in line]
@@ -183,7 +184,8 @@ def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path
     arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "-o"]
     assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
     assert stopped([*arguments, tmp_path / "new.jsonl"], after=saves).returncode == -9
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl.training", "train.tsv", "whole.jsonl"]
+    left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == left
     assert stopped([*arguments, tmp_path / "new.jsonl"], after=0).returncode == 0
     assert (tmp_path / "new.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "train.tsv", "whole.jsonl"]
@@ -252,3 +254,31 @@ def test_the_training_file_is_not_replaced_even_by_force(run: Run, train: Path) 
     refused = run("augment", train, "--method", "geca", "-n", 5, "-o", train, "--force")
     assert_is_sentence(refused, [str(train), "is read, too"])
     assert train.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["train", "augment"])
+def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_again(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """What it wrote itself is in nobody's way; once it is over, nothing is overwritten unasked."""
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    options = ["-n", 5, "--no-resample", "--seeds", 2] if command == "augment" else []
+    arguments = [command, train, "--epochs", 2, "--device", "cpu", *options, "-o", tmp_path / "out"]
+    with monkeypatch.context() as patched:
+        patched.setattr("recombine.own_data.unfinished.forget", interrupted)
+        assert run(*arguments).code == 130
+    assert (tmp_path / "out.training").exists()
+    done = run(*arguments)
+    assert done.code == 0, done.err
+    assert not (tmp_path / "out.training").exists()
+    assert_is_sentence(run(*arguments), ["already", "--force"])
+
+
+def test_two_processes_do_not_train_one_model(run: Run, train: Path, tmp_path: Path) -> None:
+    with locked(tmp_path / "model"):
+        done = run("train", train, "-o", tmp_path / "model", "--epochs", 1, "--device", "cpu")
+    assert_is_sentence(done, [str(tmp_path / "model"), "process", "is working on this", "Wait"])
+    assert not (tmp_path / "model").exists()

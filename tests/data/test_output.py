@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from recombine.data.output import replacing
+from recombine.data import output
+from recombine.data.output import replacing, replacing_folder, sweep, sweep_within
 from recombine.errors import RecombineError
 
 
@@ -96,3 +97,76 @@ def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     with replacing("-") as stream:
         stream.write("ı\n".encode())
     assert capfdbinary.readouterr().out == "ı\n".encode()
+
+
+def test_what_is_renamed_is_on_the_disk_and_so_is_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file and folder is synced before the rename, and the folder that lists the name after it."""
+    done: list[str] = []
+    fsync, rename, replace = os.fsync, Path.rename, Path.replace
+
+    def synced(descriptor: int) -> None:
+        fsync(descriptor)
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        done.append(f"sync {'*' if path.name.endswith('.tmp') else path.name}")
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append(f"rename {target.name}")
+        return rename(path, target)
+
+    def replaced(path: Path, target: Path) -> Path:
+        done.append(f"rename {target.name}")
+        return replace(path, target)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("there is no /proc that tells which file is synced")
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(Path, "replace", replaced)
+    with replacing(tmp_path / "out") as stream:
+        stream.write(b"content")
+    assert done == ["sync *", "rename out", f"sync {tmp_path.name}"]
+    done.clear()
+    with replacing_folder(tmp_path / "folder") as inside:
+        (inside / "deep").mkdir()
+        (inside / "deep" / "file").write_text("content")
+    assert done[-3:] == ["sync *", "rename folder", f"sync {tmp_path.name}"]
+    assert sorted(done[:-3]) == ["sync deep", "sync file"]
+
+
+def test_a_folder_takes_the_place_of_another_wholly(tmp_path: Path) -> None:
+    target = tmp_path / "above" / "folder"
+    for content in ("one", "two"):
+        with replacing_folder(target) as inside:
+            (inside / content).write_text(content)
+    assert [path.name for path in target.iterdir()] == ["two"]
+    assert list(target.parent.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt])
+def test_a_folder_that_is_not_finished_vanishes(tmp_path: Path, raised: type[BaseException]) -> None:
+    with replacing_folder(tmp_path / "folder") as inside:
+        (inside / "file").write_text("old")
+
+    def break_off() -> None:
+        with replacing_folder(tmp_path / "folder") as inside:
+            (inside / "file").write_text("half")
+            raise raised
+
+    with pytest.raises(raised):
+        break_off()
+    assert (tmp_path / "folder" / "file").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
+def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
+    target = tmp_path / ("long" * 30)
+    left, of_another = output._beside(target), output._beside(tmp_path / "other")
+    left.mkdir()
+    (left / "file").touch()
+    of_another.touch()
+    own = tmp_path / f".{target.name}.notes.tmp"
+    own.touch()
+    sweep(target)
+    assert sorted(tmp_path.iterdir()) == sorted([of_another, own])
+    sweep_within(tmp_path)
+    assert list(tmp_path.iterdir()) == [own]

@@ -95,7 +95,7 @@ def test_no_connection_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_an_unwritable_cache_is_a_sentence(web: Web, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RecombineError, match="could not write the download"):
+    with pytest.raises(RecombineError, match="the file cannot be written"):
         fetch("spanish", cache=tmp_path / "file")
 
 

@@ -28,7 +28,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, use_threads
-from recombine.cli.writing import check_apart, check_free, numbered, state_of_training
+from recombine.cli.writing import check_apart, check_free, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
 
@@ -155,19 +155,20 @@ def augment_cli(
     plan.check()
     check_one_standard_input(train, test)
     check_apart(numbered(output, plan.networks), [train, test])
-    check_free(numbered(output, plan.networks), force=force)
+    check_free(numbered(output, plan.networks), force=force or is_unfinished(model or output))
     if json and output == STANDARD:
         raise RecombineError("--json and the samples both want standard output.", hint="Name a file with -o.")
     examples, held_out = reading.read(train), reading.read_optional(test)
     use_threads(threads)
-    every = augment(examples, plan)
     reports = []
-    for samples, target in zip(every, numbered(output, len(every)), strict=True):
-        write_samples(samples, target, tokens=tokens, force=force)
-        report = _report(samples, plan, output=target, train=examples, test=held_out)
-        say(f"{samples.account}{_coincidences(report)}")
-        reports.append(report)
-    forget(plan.state)
+    with working_on(model or output) as goes_on:
+        every = augment(examples, plan)
+        for samples, target in zip(every, numbered(output, len(every)), strict=True):
+            write_samples(samples, target, tokens=tokens, force=force or goes_on)
+            report = _report(samples, plan, output=target, train=examples, test=held_out)
+            say(f"{samples.account}{_coincidences(report)}")
+            reports.append(report)
+        forget(plan.state)
     _conclude(reports, json=json)
     say_next("audit", reports[0]["output"], "--train", train)
 

@@ -24,7 +24,7 @@ from recombine.cli.printing import print_json, print_line, print_table, say, say
 from recombine.cli.progress import progress
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
-from recombine.cli.writing import check_free
+from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
@@ -112,26 +112,27 @@ def compare_cli(
         max_time=max_time,
     )
     plan.check()
-    folder = _folder(output, force=force)
+    folder = _folder(output, force=force or is_unfinished(output))
     check_one_standard_input(data, test)
     split = _split(data, test, Reading(format, tokens, columns), plan)
     use_threads(threads)
     say(_described(split))
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
-    with enough_memory(), resumable(folder and folder / state):
-        found = compare(
-            split,
-            plan,
-            say=say,
-            progress=lambda what: progress(what, judged="held out", max_time=max_time),
-            folder=folder,
-        )
-    if folder is not None:
-        _write(found, folder, data=data, force=force)
-        forget(folder)
+    with working_on(output) as goes_on:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        with enough_memory(), resumable(folder and folder / state):
+            found = compare(
+                split,
+                plan,
+                say=say,
+                progress=lambda what: progress(what, judged="held out", max_time=max_time),
+                folder=folder,
+            )
+        if folder is not None:
+            _write(found, folder, data=data, force=force or goes_on)
+            forget(folder)
     _show(found, json=json)
     say_next(*(("report", str(folder), "-o", "report.html") if folder else ("compare", data, "-o", "run")))
 

@@ -13,6 +13,8 @@ from recombine.cli.matrix import MatrixProgress
 from recombine.cli.options import Device, Json
 from recombine.cli.printing import print_json_list, print_line, print_markdown, print_table
 from recombine.cli.training import Interrupted
+from recombine.data.locking import locked
+from recombine.data.output import sweep_within
 
 if TYPE_CHECKING:
     from recombine.paper.matrix import Scale
@@ -138,7 +140,8 @@ def run_matrix(
         population=population,
         graphs=graphs,
     )
-    with _resumable():
+    with _resumable(), locked(cache, say=progress.say):
+        sweep_within(cache)
         matrix = Matrix(
             rows,
             splits,

@@ -28,7 +28,7 @@ from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
-from recombine.cli.writing import check_model, numbered, state_of_training
+from recombine.cli.writing import check_model, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import reordered
@@ -89,7 +89,7 @@ def train_cli(
     check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
-    check_model(output, force=force)
+    check_model(output, force=force or is_unfinished(output))
     examples, new = read_training(
         train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
     )
@@ -97,9 +97,10 @@ def train_cli(
         say(warning)
     use_threads(threads)
     state = state_of_training(output)
-    predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
-    predictor.save(output, force=force)
-    forget(state)
+    with working_on(output) as goes_on:
+        predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
+        predictor.save(output, force=force or goes_on)
+        forget(state)
     history = predictor.fitted_.history
     accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
     if json:

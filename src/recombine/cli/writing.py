@@ -1,10 +1,12 @@
 """Looks before writing: nothing is overwritten unasked, and nothing is computed in vain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from recombine.cli.reading import STANDARD
 from recombine.data import output
+from recombine.data.locking import lock_of, locked
 from recombine.errors import RecombineError
 
 STATE = ".training"
@@ -43,6 +45,36 @@ def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) ->
 def state_of_training(target: str | None) -> Path | None:
     """Returns where the state of training is kept while something is being made; None if that has no name."""
     return None if target in (None, STANDARD) else Path(f"{target}{STATE}")
+
+
+def is_unfinished(target: str | None) -> bool:
+    """Tells whether a run that was making this was killed: what it had written already may be written again."""
+    state = state_of_training(target)
+    return target is not None and state is not None and (state.exists() or lock_of(target).exists())
+
+
+@contextmanager
+def working_on(target: str | None) -> Iterator[bool]:
+    """Keeps other processes from making the same thing, and clears away what a killed one left of it.
+
+    Args:
+        target: The file or folder that is being made, if it has a name.
+
+    Yields:
+        Whether a run that was making this was killed; see `is_unfinished`.
+
+    Raises:
+        RecombineError: If another process is making it.
+    """
+    state = state_of_training(target)
+    special = target is not None and Path(target).exists() and not Path(target).is_file() and not Path(target).is_dir()
+    if target is None or state is None or special:  # nobody's alone: a device, a pipe
+        yield False
+        return
+    with locked(target) as was_killed:
+        output.sweep(Path(target))
+        output.sweep(state)
+        yield was_killed or state.exists()
 
 
 def numbered(output: str, count: int) -> list[str]:

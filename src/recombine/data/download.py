@@ -3,10 +3,11 @@
 import hashlib
 import http.client
 import os
-import tempfile
 import urllib.request
 from pathlib import Path
 
+from recombine.data.limits import MAX_WHOLE, check_whole
+from recombine.data.output import replacing
 from recombine.errors import RecombineError
 
 _TIMEOUT = 30.0  # seconds without an answer
@@ -33,26 +34,17 @@ def download(url: str, target: Path, *, sha256: str, hint: str) -> None:
     """
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
-            content: bytes = response.read()
+            content: bytes = response.read(MAX_WHOLE + 1)
+            if response.length and len(content) <= MAX_WHOLE:
+                raise http.client.IncompleteRead(content, response.length)
     except (OSError, http.client.HTTPException) as error:
         raise RecombineError(f"could not download {url} ({error}).", hint=hint) from error
+    check_whole(len(content), place=url)
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise RecombineError(f"{url} is not the expected file: SHA-256 {found}, expected {sha256}.", hint=hint)
     try:
-        _write(content, target)
-    except OSError as error:
-        raise RecombineError(f"could not write the download ({error}).", place=str(target), hint=hint) from error
-
-
-def _write(content: bytes, target: Path) -> None:
-    """Writes beside the target, then renames, so that an interrupted run leaves no half file under its name."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with replacing(target, force=True) as file:
             file.write(content)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    except RecombineError as error:
+        raise RecombineError(error.message, place=str(target), hint=hint) from error

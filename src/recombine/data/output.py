@@ -1,16 +1,24 @@
-"""Writes files whole or not at all."""
+"""Writes files and folders whole or not at all: beside the target, synced to the disk, then renamed."""
 
 import os
 import secrets
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import BinaryIO
 
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
+
+ROOM = "Choose another place, or make room there."
+"""What to do where nothing can be written."""
+
+_KEPT = 60  # characters of a name that a temporary one begins with: names may have 255 bytes
+_RANDOM = "[0-9a-f]" * 16
 
 
 @contextmanager
@@ -80,20 +88,83 @@ def check_folder(folder: str | Path, *, place: str | Path) -> None:
 
 def _unwritable(error: OSError, place: str | Path) -> RecombineError:
     reason = error.strerror or str(error)
-    return RecombineError(
-        f"the file cannot be written: {reason}.", place=str(place), hint="Choose another place, or make room there."
-    )
+    return RecombineError(f"the file cannot be written: {reason}.", place=str(place), hint=ROOM)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """Gives a folder to put files into, which takes the target's place when the block ends well, and else vanishes.
+
+    A folder that is there already is replaced: it makes way only once the new one is whole, and goes only once that is
+    in its place. Folders above are made.
+
+    Args:
+        target: The folder to write.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary, old = _beside(target), _beside(target)
+    try:
+        temporary.mkdir()
+        yield temporary
+        for path in (*temporary.rglob("*"), temporary):
+            _sync(path)
+        if target.exists():
+            target.rename(old)
+        temporary.rename(target)
+        _sync(target.parent)
+        _remove(old)
+    finally:
+        _remove(temporary)
+
+
+def sweep(target: Path) -> None:
+    """Removes what killed processes left beside a file or folder; for the one who alone may write it now."""
+    for left in target.parent.glob(f".{escape(target.name[:_KEPT])}.{_RANDOM}.tmp"):
+        _remove(left)
+
+
+def sweep_within(folder: Path) -> None:
+    """Removes what killed processes left in a folder; for the one who alone may write to it now."""
+    for left in folder.glob(f".*{_RANDOM}.tmp"):
+        _remove(left)
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{secrets.token_hex(8)}.tmp"
+    temporary = _beside(path)
     try:
         with temporary.open("xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
+        _sync(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
+
+
+def _beside(target: Path) -> Path:
+    """Returns a free name beside a file or folder, by which `sweep` knows whose it is."""
+    return target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.tmp")
+
+
+def _sync(path: Path) -> None:
+    """Waits until a file, or what a folder lists, is on the disk."""
+    if os.name == "nt" and path.is_dir():  # cannot be opened there
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from recombine import __version__
+from recombine.data.output import ROOM, replacing_folder
 from recombine.errors import RecombineError
 
 MANIFEST = "model.json"
@@ -32,32 +30,23 @@ def writing(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool =
         RecombineError: If something is there already and may not be replaced, or is no model.
     """
     check_free(path, force=force)
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
     try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        manifest = {
-            "format": FORMAT,
-            "kind": kind,
-            "recombine": __version__,
-            "settings": settings,
-            "digest": _digest(settings),
-            "files": {file.name: _checksum(file) for file in sorted(temporary.iterdir())},
-        }
-        with (temporary / MANIFEST).open("w", encoding="utf-8") as file:
-            json.dump(manifest, file, indent=2, ensure_ascii=False)
-            file.flush()
-            os.fsync(file.fileno())
-        # The old model makes way only once the new one is whole, and goes only once that is in its place.
-        old = temporary.with_suffix(".old")
-        if path.exists():
-            path.rename(old)
-        temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
+        with replacing_folder(path) as temporary:
+            yield temporary
+            manifest = {
+                "format": FORMAT,
+                "kind": kind,
+                "recombine": __version__,
+                "settings": settings,
+                "digest": _digest(settings),
+                "files": {file.name: _checksum(file) for file in sorted(temporary.iterdir())},
+            }
+            content = json.dumps(manifest, indent=2, ensure_ascii=False)
+            (temporary / MANIFEST).write_text(content, encoding="utf-8")
     except OSError as error:
-        raise RecombineError(f"the model cannot be written: {error.strerror or error}.", place=str(path)) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        raise RecombineError(
+            f"the model cannot be written: {error.strerror or error}.", place=str(path), hint=ROOM
+        ) from error
 
 
 def check_free(path: Path, *, force: bool) -> None:

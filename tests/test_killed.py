@@ -1,0 +1,18 @@
+"""Commands that are killed, then given again, make what undisturbed ones make, byte for byte.
+
+A few moments here; ``make killing`` tries fifty, and the paper's tables, too.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parent.parent / "benchmarks" / "killing.py"
+
+
+def test_a_killed_command_given_again_makes_the_same() -> None:
+    command = [sys.executable, str(SCRIPT), "--moments", "4", "--only", "augment,train"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("4 moments, ") == 2
+    assert " 0 kills" not in done.stdout
