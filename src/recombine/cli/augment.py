@@ -154,16 +154,17 @@ def augment_cli(
     reading = Reading(format, tokens, columns)
     plan.check()
     check_one_standard_input(train, test)
-    check_apart(numbered(output, plan.networks), [train, test])
-    check_free(numbered(output, plan.networks), force=force or is_unfinished(model or output))
+    targets = numbered(output, plan.networks)
+    check_apart(targets, [train, test])
+    check_free(targets, force=force or is_unfinished(model or output))
     if json and output == STANDARD:
         raise RecombineError("--json and the samples both want standard output.", hint="Name a file with -o.")
     examples, held_out = reading.read(train), reading.read_optional(test)
     use_threads(threads)
     reports = []
-    with working_on(model or output) as goes_on:
+    with working_on(model or output, targets) as goes_on:
         every = augment(examples, plan)
-        for samples, target in zip(every, numbered(output, len(every)), strict=True):
+        for samples, target in zip(every, targets, strict=True):
             write_samples(samples, target, tokens=tokens, force=force or goes_on)
             report = _report(samples, plan, output=target, train=examples, test=held_out)
             say(f"{samples.account}{_coincidences(report)}")

@@ -54,11 +54,12 @@ def is_unfinished(target: str | None) -> bool:
 
 
 @contextmanager
-def working_on(target: str | None) -> Iterator[bool]:
+def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
     """Keeps other processes from making the same thing, and clears away what a killed one left of it.
 
     Args:
         target: The file or folder that is being made, if it has a name.
+        files: What else comes of it.
 
     Yields:
         Whether a run that was making this was killed; see `is_unfinished`.
@@ -72,8 +73,8 @@ def working_on(target: str | None) -> Iterator[bool]:
         yield False
         return
     with locked(target) as was_killed:
-        output.sweep(Path(target))
-        output.sweep(state)
+        for path in (target, state, *files):
+            output.sweep(Path(path))
         yield was_killed or state.exists()
 
 
