@@ -25,6 +25,7 @@ from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Evaluate, Report
 from recombine.training.schedule import Group
 from recombine.training.stored import Stored
+from recombine.training.untrusted import fitting, typed
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
@@ -234,21 +235,31 @@ class Recombination:
         folder = Path(path)
         settings = read_settings(folder, KIND)
         stored = Stored.read(folder, settings, device)
-        sampling = {**settings["sampling"], "decoding": Decoding(**settings["sampling"]["decoding"])}
-        augmenter = cls(
-            NEIGHBORHOODS[settings["rule"]](**settings["rule_settings"]),
-            stored.recipe,
-            sampling=SamplingSettings(**sampling),
-            prototypes=settings["prototypes"],
-            deviations=settings["deviations"],
-            seeds=stored.seeds,
-            device=device,
-        )
-        augmenter.vocabulary_, augmenter.fitted_ = stored.vocabulary, stored.fitted
-        augmenter.examples_ = tuple(read(folder / EXAMPLES))
-        augmenter.sizes_ = tuple(settings.get("sizes", ()))
-        augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
+        with fitting(folder):
+            rule, prototypes = NEIGHBORHOODS[settings["rule"]], typed(settings["prototypes"], int)
+            augmenter = cls(
+                typed(settings["rule_settings"], rule),
+                stored.recipe,
+                sampling=typed(settings["sampling"], SamplingSettings),
+                prototypes=prototypes,
+                deviations=typed(settings["deviations"], float | None),
+                seeds=stored.seeds,
+                device=device,
+            )
+            augmenter.vocabulary_, augmenter.fitted_ = stored.vocabulary, stored.fitted
+            augmenter.examples_ = tuple(read(folder / EXAMPLES))
+            augmenter.sizes_ = typed(settings.get("sizes", []), tuple[int, ...])
+            augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
+            _check_rows(augmenter.neighborhoods_.rows, prototypes, len(augmenter.examples_))
         return augmenter
+
+
+def _check_rows(rows: np.ndarray, prototypes: int, examples: int) -> None:
+    """Raises an error for neighborhoods that are not of so many examples."""
+    if rows.dtype.kind != "i" or rows.ndim != 2 or rows.shape[1] <= prototypes:
+        raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
+    if rows.size and not 0 <= rows.min() <= rows.max() < examples:
+        raise ValueError(f"rows of more than {examples} examples")
 
 
 def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:

@@ -73,8 +73,8 @@ def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
         yield False
         return
     with locked(target) as was_killed:
-        for path in (target, state, *files):
-            output.sweep(Path(path))
+        for path in (Path(target), state, *map(Path, files)):
+            output.sweep(path)
         yield was_killed or state.exists()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_type_hints
 
 from recombine.augmentation import oversample
 from recombine.augmentation.drawing import distinct_examples, unfitted
@@ -15,6 +15,7 @@ from recombine.own_data import choices
 from recombine.own_data.contract import Learned, OwnDataAugmenter
 from recombine.own_data.validators import Rarity, rarity_rule
 from recombine.training.folder import read_settings, writing
+from recombine.training.untrusted import fitting, typed
 
 EXAMPLES = "examples.jsonl"
 
@@ -44,7 +45,10 @@ class _ByRule(OwnDataAugmenter):
     @classmethod
     def _load(cls, path: str | Path, given: Mapping[str, Any]) -> Self:
         settings = read_settings(Path(path), cls.kind)
-        return cls(**settings, **given).fit(read(Path(path) / EXAMPLES))
+        types = get_type_hints(cls)
+        with fitting(Path(path)):
+            known = {name: typed(value, types[name]) for name, value in settings.items()}
+            return cls(**known, **given).fit(read(Path(path) / EXAMPLES))
 
 
 @dataclass(eq=False, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from recombine.errors import RecombineError
 from recombine.experiment import Say
 from recombine.training.loop import History, Report
-from recombine.training.tensors import read_tensors
+from recombine.training.tensors import damaged, read_tensors
 
 ASIDE = ".old-"
 """With a name of the run after it, ends that of another run's state, until the one that took its place is over."""
@@ -63,7 +63,10 @@ def forget(state: Path | None) -> None:
 def _kept_aside(state: Path) -> Path:
     """Gives the state a second name and returns it; what takes the place of the first leaves the second alone."""
     _, description = read_tensors(state)
-    aside = state.with_name(f"{state.name}{ASIDE}{str(description.get('run'))[:8]}")
+    run = description.get("run")
+    if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
+        raise damaged(state)
+    aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
     try:
         aside.unlink(missing_ok=True)  # an earlier state of the same run
         try:

@@ -18,6 +18,7 @@ from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Report
 from recombine.training.schedule import mixture
 from recombine.training.stored import Stored
+from recombine.training.untrusted import fitting, typed
 
 BATCH = 512
 KIND = "predictor"
@@ -182,9 +183,10 @@ class Predictor:
         """Reads what `save` wrote."""
         settings = read_settings(Path(path), KIND)
         stored = Stored.read(Path(path), settings, device)
-        predictor = cls(stored.recipe, seeds=stored.seeds, device=device)
-        predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
-        predictor.longest_ = int(settings["longest"])
+        with fitting(Path(path)):
+            predictor = cls(stored.recipe, seeds=stored.seeds, device=device)
+            predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
+            predictor.longest_ = typed(settings["longest"], int)
         return predictor
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
+from recombine.data.limits import read_whole
 from recombine.data.output import ROOM, replacing_folder
 from recombine.errors import RecombineError
 
@@ -72,7 +73,7 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
     """
     place = path / MANIFEST
     try:
-        manifest = json.loads(place.read_text(encoding="utf-8"))
+        manifest = json.loads(read_whole(place).decode("utf-8"))
         form, written_by = manifest["format"], manifest["recombine"]
         if form == FORMAT:
             found, files, digest = manifest["kind"], dict(manifest["files"]), manifest["digest"]
@@ -81,7 +82,7 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         raise RecombineError(
             "there is no model here.", place=str(path), hint=f"Expected a folder with {MANIFEST} in it."
         ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecombineError("this is no manifest of a model.", place=str(place), hint="Train again.") from error
     if form != FORMAT:
         raise RecombineError(

@@ -5,14 +5,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import torch
+from torch import Tensor
+
 from recombine.data.vocabulary import Vocabulary
-from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
 from recombine.training.device import resolve
 from recombine.training.fit import Fitted, Recipe
 from recombine.training.loop import History
 from recombine.training.tensors import read_tensors, write_tensors
+from recombine.training.untrusted import fitting, typed
 
 WEIGHTS = "weights.safetensors"
 
@@ -52,14 +55,23 @@ class Stored:
     def read(cls, folder: Path, settings: Mapping[str, Any], device: str) -> Self:
         """Reads the weights and puts the networks together."""
         tensors, _ = read_tensors(folder / WEIGHTS)
-        try:
-            recipe = Recipe(**{**settings["recipe"], "network": Architecture(**settings["recipe"]["network"])})
-            model = Recombiner(Architecture(**settings["network"]), len(settings["seeds"]))
+        with fitting(folder):
+            recipe, network = typed(settings["recipe"], Recipe), typed(settings["network"], Architecture)
+            seeds = typed(settings["seeds"], tuple[int, ...])
+            _check_shapes(network, len(seeds), tensors)
+            model = Recombiner(network, len(seeds))
             model.load_state_dict(tensors)
-            history = History(**settings["history"])
-            vocabulary = Vocabulary(tuple(settings["vocabulary"]))
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise RecombineError(
-                "the settings do not fit the weights.", place=str(folder), hint="Train again."
-            ) from error
-        return cls(recipe, tuple(settings["seeds"]), vocabulary, Fitted(model.to(resolve(device)).eval(), history))
+            history = typed(settings["history"], History)
+            vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
+        return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history))
+
+
+def _check_shapes(network: Architecture, replicas: int, tensors: Mapping[str, Tensor]) -> None:
+    """Raises an error for weights that are not this network's, before it takes the memory that its settings ask for."""
+    if not replicas or network.prototypes not in range(3):
+        raise ValueError(f"{replicas} networks with {network.prototypes} prototypes")
+    with torch.device("meta"):
+        expected = Recombiner(network, replicas).state_dict()
+    shapes = [{name: (each.shape, each.dtype) for name, each in part.items()} for part in (expected, tensors)]
+    if shapes[0] != shapes[1]:
+        raise ValueError("shapes differ")

@@ -11,6 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from recombine.data.limits import read_whole
 from recombine.data.output import replacing
 from recombine.errors import RecombineError
 
@@ -31,18 +32,18 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         RecombineError: If the file is missing, cut short or altered.
     """
     try:
-        content = path.read_bytes()
+        content = read_whole(path)
         tensors = load(content)
         size = int.from_bytes(content[:8], "little")
         body, digest = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["sealed"])
         intact = digest == _digest(tensors, body)
+        description = json.loads(body)
     except OSError as error:
         raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise damaged(path) from error
-    if not intact:
+    if not intact or not isinstance(description, dict):
         raise damaged(path)
-    description: dict[str, Any] = json.loads(body)
     return tensors, description
 
 
