@@ -141,7 +141,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             known = [isinstance(content["row"], str), isinstance(content["column"], str)]
             known.append(all(isinstance(share, int | float) for share in content["exact_match"]))
-        except (ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
         if not all(known):
             raise RecombineError("this is no record of an experiment.", place=str(path))

@@ -125,7 +125,7 @@ def _added(folder: Path | None) -> list[Path]:
 def _parsed(file: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of numbers with thousands of digits, and of brackets
         raise RecombineError(f"this is no TOML: {error}.", place=str(file)) from error
 
 
@@ -141,7 +141,7 @@ def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Tab
     name, like, note = content.pop("name", None), content.pop("like", None), content.pop("note", "")
     _expect(isinstance(name, str) and bool(name), "name", "the name of the row", place=place)
     _expect(isinstance(note, str), "note", "a string", place=place)
-    _expect(like is None or like in before, "like", "the name of a row in an earlier file", place=place)
+    _expect(like is None or like in [*before], "like", "the name of a row in an earlier file", place=place)
     splits = content.pop("splits", [*(before[like].splits if like else table.splits)])
     valid = isinstance(splits, list) and bool(splits) and all(split in table.splits for split in splits)
     _expect(valid, "splits", f"a list of {' and '.join(table.splits)}", place=place)

@@ -1,0 +1,447 @@
+"""Feeds broken and hostile files to all that reads files: an error of ours or success, and nothing else.
+
+    python tests/fuzzing.py [--inputs 7000]
+
+Runs each target with so many inputs and prints what came of it. Inputs are of two kinds: bytes of any kind, and files
+of the right form in which something is not as it should be, sealed anew where there are checksums, as a stranger could.
+"""
+
+import argparse
+import hashlib
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from recombine.errors import RecombineError
+
+LONGEST = 5.0
+"""Seconds that one input may take: what takes longer hangs."""
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
+ODD = st.sampled_from(
+    ["", " ", "\t", "\n", "\r\n", "\r", "\0", "\ufeff", "\u2028", '"', "\\", "{", "[[", "e\u0301", "▷"]
+)
+TOKENS = st.lists(TEXT | ODD, max_size=4).map(" ".join)
+NUMBERS = st.integers() | st.floats() | st.sampled_from([10**12, 2**63, -1, 0, 10**400, 1e308, float("nan")])
+LEAVES = st.none() | st.booleans() | NUMBERS | TEXT | ODD
+JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3))
+DEEP = st.sampled_from([b"[" * 100_000, b'{"a":' * 50_000, b'{"x": ' + b"[" * 5_000])
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads files.
+
+    Attributes:
+        inputs: What it is fed, as the files of a folder by name.
+        read: Reads the folder.
+    """
+
+    inputs: SearchStrategy[dict[str, bytes]]
+    read: Callable[[Path], object]
+
+
+@st.composite
+def altered(draw: DrawFn, document: object) -> Any:  # noqa: ANN401
+    """Draws a JSON value that differs from a given one in a few places."""
+    changed = json.loads(json.dumps(document))
+    for _ in range(draw(st.integers(1, 2))):
+        changed = _alter(draw, changed)
+    return changed
+
+
+def _alter(draw: DrawFn, value: Any) -> Any:  # noqa: ANN401
+    if not isinstance(value, dict | list) or not value or draw(st.integers(0, 7)) == 0:
+        return draw(JSON)
+    key = draw(st.sampled_from(sorted(value))) if isinstance(value, dict) else draw(st.integers(0, len(value) - 1))
+    match draw(st.sampled_from(["in", "in", "in", "in", "gone", "more"])):
+        case "gone":
+            del value[key]
+        case "more" if isinstance(value, list):
+            value.insert(key, draw(JSON))
+        case "more":
+            value[draw(TEXT)] = draw(JSON)
+        case _:
+            value[key] = _alter(draw, value[key])
+    return value
+
+
+@st.composite
+def damaged(draw: DrawFn, content: bytes) -> bytes:
+    """Draws bytes that differ from given ones: cut, or with a few places overwritten."""
+    changed = bytearray(content)
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(changed)))
+        new = draw(st.binary(max_size=9))
+        match draw(st.sampled_from(["over", "in", "cut"])):
+            case "over":
+                changed[place : place + len(new)] = new
+            case "in":
+                changed[place:place] = new
+            case _:
+                del changed[place:]
+    return bytes(changed)
+
+
+def as_json(value: object) -> bytes:
+    """Returns a document as a file has it; numbers that JSON does not know are in it, too."""
+    return json.dumps(value).encode("utf-8", "surrogatepass")
+
+
+def one_file(name: str, content: SearchStrategy[bytes]) -> SearchStrategy[dict[str, bytes]]:
+    return content.map(lambda found: {name: found})
+
+
+# Examples
+
+LINE = {
+    "tsv": st.lists(TOKENS, min_size=1, max_size=4).map("\t".join),
+    "scan": st.tuples(TOKENS, TOKENS).map(lambda sides: f"IN: {sides[0]} OUT: {sides[1]}"),
+    "sigmorphon": st.tuples(TEXT | ODD, TEXT | ODD, st.lists(TEXT | ODD, max_size=3).map(";".join)).map("\t".join),
+    "jsonl": (
+        st.fixed_dictionaries({"x": JSON, "y": JSON}, optional={"provenance": JSON})
+        | JSON
+        | altered({"x": ["a"], "y": "b c"})
+    ).map(json.dumps)
+    | TOKENS,
+}
+
+
+def examples(format: str, tokens: str = "words") -> Target:
+    from recombine.data import files
+
+    lines = st.lists(LINE[format if format != "auto" else "tsv"], max_size=4).map("\n".join)
+    content = lines.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60) | DEEP
+
+    def read(folder: Path) -> None:
+        files.read(folder / "file", format=format, tokens=tokens)
+
+    return Target(one_file("file", content), read)
+
+
+def any_format() -> Target:
+    from recombine.data import files
+
+    lines = st.lists(st.one_of(*LINE.values()), max_size=4).map("\n".join).map(str.encode)
+
+    def read(folder: Path) -> None:
+        files.detect(folder / "file")
+        files.read(folder / "file")
+
+    return Target(one_file("file", lines | st.binary(max_size=60)), read)
+
+
+def word_forms() -> Target:
+    from recombine.data import files
+
+    lines = st.lists(LINE["sigmorphon"], max_size=4).map("\n".join).map(str.encode)
+    return Target(one_file("file", lines), lambda folder: files.read_inflections(folder / "file"))
+
+
+# Settings and results
+
+KEYS = (
+    "name",
+    "like",
+    "note",
+    "splits",
+    "published",
+    "method",
+    "n",
+    "p_aug",
+    "jump",
+    "neighborhood",
+    "neighborhood.rule",
+)
+MORE_KEYS = (
+    "generator.network.hidden",
+    "generator.epochs",
+    "sampling.decoding.temperature",
+    "jump.n",
+    "published.jump",
+)
+VALUES = (
+    '"baseline"',
+    '"recomb-2"',
+    '"long-short"',
+    "true",
+    "1",
+    "-1",
+    "0.5",
+    "nan",
+    "inf",
+    '"none"',
+    "[]",
+    "{}",
+    "[0.1, 0.2]",
+)
+ODD_VALUES = ('["jump"]', "1979-05-27", "[[1], 2]", "{a = 1}", "9" * 5000, '"""', "{" * 2000, "[" * 5000, '"-"', "'x'")
+
+
+SOUND = (
+    "n = 5",
+    "p_aug = 0.1",
+    'method = "geca"',
+    'splits = ["jump"]',
+    'like = "baseline"',
+    'note = "a"',
+    "prototypes = 1",
+)
+
+
+def rows() -> Target:
+    from recombine.paper.rows import read_rows
+    from recombine.paper.settings import settings as settings_of
+
+    line = st.tuples(st.sampled_from(KEYS + MORE_KEYS) | TEXT, st.sampled_from(VALUES + ODD_VALUES) | TEXT).map(
+        " = ".join
+    )
+    table = st.sampled_from(["[jump]", "[published]", "[generator.network]", "[[x]]", "["]) | line
+    text = st.lists(st.sampled_from(SOUND) | table, max_size=5).map(lambda lines: "\n".join(['name = "new"', *lines]))
+    content = text.map(str.encode) | st.binary(max_size=60)
+
+    def read(folder: Path) -> None:
+        for row in read_rows(folder):
+            if row.name not in _shipped():
+                for split in row.splits:
+                    settings_of(row, split)
+
+    return Target(one_file("row.toml", content), read)
+
+
+@cache
+def _shipped() -> frozenset[str]:
+    from recombine.paper.rows import read_rows
+
+    return frozenset(row.name for row in read_rows())
+
+
+RECORD = {
+    "row": "recomb-2",
+    "column": "jump",
+    "seeds": [0, 1],
+    "exact_match": [0.5, 1.0],
+    "correct": ["gA==", "wA=="],
+    "tested": 2,
+    "samples": [{"n": 4, "novel": 4, "right_and_novel": 3, "inputs_in_test": 2}, None],
+    "samples_right": {"mean": 0.5, "deviation": 0.1},
+    "kept": [4, 0],
+    "rejected": [{"known": 1}, {}],
+    "listing": [{"seed": 0, "x": "a", "y": "b", "right": True}],
+    "items": [{"x": "a", "y": "b", "sampled": None, "predicted": "c"}],
+}
+
+
+def records() -> Target:
+    from recombine.paper.records import read_records
+
+    content = altered(RECORD).map(as_json) | JSON.map(as_json) | st.binary(max_size=60) | DEEP
+    return Target(one_file("a.json", content), read_records)
+
+
+def runs() -> Target:
+    from sample_run import sample_run
+
+    from recombine.report.page import render
+    from recombine.report.reading import read_run
+
+    small = sample_run()
+    small["samples"], small["attention"], small["rarity"] = (
+        small["samples"][:3],
+        small["attention"][:3],
+        small["rarity"][:2],
+    )
+    content = altered(small).map(as_json) | JSON.map(as_json) | damaged(as_json(small)) | DEEP
+    return Target(one_file("run.json", content), lambda folder: render(read_run(folder)))
+
+
+# Models
+
+
+@cache
+def a_folder(kind: str) -> dict[str, bytes]:
+    """Returns the files of a model that is as it should be."""
+    from recombine.data.files import iterate
+    from recombine.own_data.by_rule import GECA
+
+    with tempfile.TemporaryDirectory() as place:
+        data, folder = Path(place) / "data.tsv", Path(place) / "model"
+        data.write_text(
+            "walk\tWALK\nrun\tRUN\nwalk twice\tWALK WALK\nrun twice\tRUN RUN\njump\tJUMP\n", encoding="utf-8"
+        )
+        train = list(iterate(data))
+        if kind == "geca":
+            GECA().fit(train).save(folder)
+        else:
+            _networks(kind, train, folder)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def _networks(kind: str, train: Any, folder: Path) -> None:  # noqa: ANN401
+    from dataclasses import replace
+
+    from recombine.augmentation.recombination import Recombination
+    from recombine.neighborhoods import OnePrototype
+    from recombine.prediction.predictor import Predictor
+    from recombine.training.presets import SMALL_GENERATOR, SMALL_PREDICTOR
+
+    preset = SMALL_PREDICTOR if kind == "predictor" else SMALL_GENERATOR
+    network = replace(preset.network, hidden=4, embedding=4)
+    recipe = replace(preset, network=network, epochs=1, min_steps=0, held_out=0.0, batch=2)
+    if kind == "predictor":
+        Predictor(recipe, device="cpu").fit(train).save(folder)
+    else:
+        rule = OnePrototype()
+        Recombination(rule, recipe, prototypes=1, device="cpu").fit_on(tuple(train), rule.build(train)).save(folder)
+
+
+def resealed(files: dict[str, bytes], settings: Any) -> dict[str, bytes]:  # noqa: ANN401
+    """Returns a model's files with other settings and the right checksums."""
+    manifest = json.loads(files["model.json"])
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != "model.json"}
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+    return files | {"model.json": as_json(manifest | {"settings": settings, "digest": digest, "files": sums})}
+
+
+@st.composite
+def models(draw: DrawFn, kind: str) -> dict[str, bytes]:
+    files = dict(a_folder(kind))
+    manifest = json.loads(files["model.json"])
+    match draw(st.sampled_from(["settings", "settings", "settings", "manifest", "file", "sealed file"])):
+        case "settings":
+            return resealed(files, draw(altered(manifest["settings"])))
+        case "manifest":
+            return files | {"model.json": draw(altered(manifest).map(as_json) | damaged(files["model.json"]) | DEEP)}
+        case "file":
+            name = draw(st.sampled_from(sorted(files)))
+            return files | {name: draw(damaged(files[name]))}
+    name = draw(st.sampled_from(sorted(files.keys() - {"model.json"})))
+    return resealed(files | {name: draw(damaged(files[name]))}, manifest["settings"])
+
+
+def model(kind: str) -> Target:
+    def read(folder: Path) -> object:
+        from recombine.augmentation.recombination import Recombination
+        from recombine.own_data.by_rule import GECA
+        from recombine.prediction.predictor import Predictor
+
+        if kind == "geca":
+            return GECA.load(folder)
+        return (Predictor if kind == "predictor" else Recombination).load(folder, device="cpu")
+
+    return Target(models(kind), read)
+
+
+def tensors() -> Target:
+    import torch
+
+    from recombine.training.tensors import read_tensors, write_tensors
+
+    with tempfile.TemporaryDirectory() as place:
+        write_tensors(Path(place) / "file", {"a": torch.arange(3.0), "b": torch.tensor(True)}, {"run": "0123abcd"})
+        content = (Path(place) / "file").read_bytes()
+    size = int.from_bytes(content[:8], "little")
+
+    def joined(header: bytes) -> bytes:
+        return len(header).to_bytes(8, "little") + header + content[8 + size :]
+
+    headers = altered(json.loads(content[8 : 8 + size])).map(as_json) | damaged(content[8 : 8 + size])
+    inputs = damaged(content) | headers.map(joined) | st.binary(max_size=60)
+    return Target(one_file("file", inputs), lambda folder: read_tensors(folder / "file"))
+
+
+def neighborhoods() -> Target:
+    import numpy as np
+
+    from recombine.neighborhoods import Neighborhoods
+
+    with tempfile.TemporaryDirectory() as place:
+        Neighborhoods(np.array([[0, 1], [1, 0]], dtype=np.int32), "one-prototype").save(Path(place) / "file")
+        content = (Path(place) / "file").read_bytes()
+    inputs = damaged(content) | st.binary(max_size=60)
+    return Target(one_file("file", inputs), lambda folder: Neighborhoods.load(folder / "file"))
+
+
+TARGETS: dict[str, Callable[[], Target]] = {
+    "tsv": lambda: examples("tsv"),
+    "tsv of characters": lambda: examples("tsv", "characters"),
+    "jsonl": lambda: examples("jsonl"),
+    "scan": lambda: examples("scan"),
+    "sigmorphon": lambda: examples("sigmorphon"),
+    "any format": any_format,
+    "word forms": word_forms,
+    "rows of a table": rows,
+    "records": records,
+    "runs": runs,
+    "tensors": tensors,
+    "neighborhoods": neighborhoods,
+    "predictors": lambda: model("predictor"),
+    "recombination networks": lambda: model("recombination"),
+    "geca": lambda: model("geca"),
+}
+
+
+def fuzz(name: str, inputs: int) -> dict[str, int]:
+    """Feeds a target so many inputs, and returns how many it took and how many it refused.
+
+    Raises:
+        Exception: What a target raised that is no error of ours, or AssertionError if it took too long.
+    """
+    target = TARGETS[name]()
+    counts = {"read": 0, "refused": 0}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "folder"
+
+        @settings(
+            max_examples=inputs, deadline=None, database=None, derandomize=True, suppress_health_check=[*HealthCheck]
+        )
+        @given(target.inputs)
+        def feed(files: dict[str, bytes]) -> None:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for each, content in files.items():
+                (folder / each).write_bytes(content)
+            began = time.perf_counter()
+            try:
+                target.read(folder)
+                counts["read"] += 1
+            except RecombineError:
+                counts["refused"] += 1
+            assert time.perf_counter() - began < LONGEST
+
+        feed()
+    return counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=int, default=7000)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # numpy's, of overflows in numbers that are refused afterwards
+    total = 0
+    for name in TARGETS:
+        began = time.perf_counter()
+        counts = fuzz(name, arguments.inputs)
+        seconds, peak = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        fed = sum(counts.values())
+        total += fed
+        outcome = f"{counts['read']:6,} read, {counts['refused']:6,} refused"
+        print(f"{name:24}{fed:7,} inputs: {outcome}, {seconds:4.0f} s, at most {peak:,} MB so far", flush=True)
+    print(f"{total:,} inputs in all: only errors of ours, or success.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
