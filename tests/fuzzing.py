@@ -1,9 +1,10 @@
 """Feeds broken and hostile files to all that reads files: an error of ours or success, and nothing else.
 
-    python tests/fuzzing.py [--inputs 7000]
+    python tests/fuzzing.py [--inputs 7000] [--guided TARGET]
 
-Runs each target with so many inputs and prints what came of it. Inputs are of two kinds: bytes of any kind, and files
-of the right form in which something is not as it should be, sealed anew where there are checksums, as a stranger could.
+Runs each target with so many inputs and prints what came of it; or one, guided by atheris (``pip install atheris``).
+Inputs are of two kinds: bytes of any kind, and files of the right form in which something is not as it should be,
+sealed anew where there are checksums, as a stranger could.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +36,9 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 ODD = st.sampled_from(
     ["", " ", "\t", "\n", "\r\n", "\r", "\0", "\ufeff", "\u2028", '"', "\\", "{", "[[", "e\u0301", "▷"]
 )
-TOKENS = st.lists(TEXT | ODD, max_size=4).map(" ".join)
+PLAIN = st.sampled_from(["walk", "a", "b", "é", "V", "[V]"])
+TOKENS = st.lists(PLAIN, min_size=1, max_size=3).map(" ".join) | st.lists(PLAIN | TEXT | ODD, max_size=4).map(" ".join)
+WORD = PLAIN | TEXT | ODD
 NUMBERS = st.integers() | st.floats() | st.sampled_from([10**12, 2**63, -1, 0, 10**400, 1e308, float("nan")])
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXT | ODD
 JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3))
@@ -108,9 +112,9 @@ def one_file(name: str, content: SearchStrategy[bytes]) -> SearchStrategy[dict[s
 # Examples
 
 LINE = {
-    "tsv": st.lists(TOKENS, min_size=1, max_size=4).map("\t".join),
+    "tsv": st.lists(TOKENS, min_size=2, max_size=2).map("\t".join) | st.lists(TOKENS, max_size=4).map("\t".join),
     "scan": st.tuples(TOKENS, TOKENS).map(lambda sides: f"IN: {sides[0]} OUT: {sides[1]}"),
-    "sigmorphon": st.tuples(TEXT | ODD, TEXT | ODD, st.lists(TEXT | ODD, max_size=3).map(";".join)).map("\t".join),
+    "sigmorphon": st.tuples(WORD, WORD, st.lists(WORD, max_size=3).map(";".join)).map("\t".join),
     "jsonl": (
         st.fixed_dictionaries({"x": JSON, "y": JSON}, optional={"provenance": JSON})
         | JSON
@@ -394,54 +398,70 @@ TARGETS: dict[str, Callable[[], Target]] = {
 }
 
 
-def fuzz(name: str, inputs: int) -> dict[str, int]:
+def feeding(name: str, inputs: int, folder: Path, counts: Counter[str]) -> Callable[[], None]:
+    """Returns what feeds a target so many inputs, as files of a folder, and counts those that it took and refused."""
+    target = TARGETS[name]()
+
+    @settings(max_examples=inputs, deadline=None, database=None, derandomize=True, suppress_health_check=[*HealthCheck])
+    @given(target.inputs)
+    def feed(files: dict[str, bytes]) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for each, content in files.items():
+            (folder / each).write_bytes(content)
+        began = time.perf_counter()
+        try:
+            target.read(folder)
+            counts["read"] += 1
+        except RecombineError:
+            counts["refused"] += 1
+        assert time.perf_counter() - began < LONGEST
+
+    return feed
+
+
+def fuzz(name: str, inputs: int) -> Counter[str]:
     """Feeds a target so many inputs, and returns how many it took and how many it refused.
 
     Raises:
         Exception: What a target raised that is no error of ours, or AssertionError if it took too long.
     """
-    target = TARGETS[name]()
-    counts = {"read": 0, "refused": 0}
+    counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "folder"
-
-        @settings(
-            max_examples=inputs, deadline=None, database=None, derandomize=True, suppress_health_check=[*HealthCheck]
-        )
-        @given(target.inputs)
-        def feed(files: dict[str, bytes]) -> None:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            for each, content in files.items():
-                (folder / each).write_bytes(content)
-            began = time.perf_counter()
-            try:
-                target.read(folder)
-                counts["read"] += 1
-            except RecombineError:
-                counts["refused"] += 1
-            assert time.perf_counter() - began < LONGEST
-
-        feed()
+        feeding(name, inputs, Path(place) / "folder", counts)()
     return counts
+
+
+def fuzz_guided(name: str, inputs: int) -> None:
+    """Does the same in this process, with inputs that atheris changes so that they reach more of the code; exits."""
+    import atheris
+
+    with atheris.instrument_imports(include=["recombine"]):
+        feed = feeding(name, inputs, Path(tempfile.mkdtemp()) / "folder", Counter())
+    atheris.Setup([sys.argv[0], f"-runs={inputs}", "-max_len=4096", "-len_control=0"], feed.hypothesis.fuzz_one_input)
+    atheris.Fuzz()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--inputs", type=int, default=7000)
+    parser.add_argument("--guided", choices=TARGETS, metavar="TARGET")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # numpy's, of overflows in numbers that are refused afterwards
+    if arguments.guided:
+        fuzz_guided(arguments.guided, arguments.inputs)
     total = 0
     for name in TARGETS:
         began = time.perf_counter()
         counts = fuzz(name, arguments.inputs)
         seconds, peak = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        fed = sum(counts.values())
-        total += fed
+        total += counts.total()
         outcome = f"{counts['read']:6,} read, {counts['refused']:6,} refused"
-        print(f"{name:24}{fed:7,} inputs: {outcome}, {seconds:4.0f} s, at most {peak:,} MB so far", flush=True)
+        print(
+            f"{name:24}{counts.total():7,} inputs: {outcome}, {seconds:4.0f} s, {peak:,} MB at most so far", flush=True
+        )
     print(f"{total:,} inputs in all: only errors of ours, or success.")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
