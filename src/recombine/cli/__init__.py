@@ -1,5 +1,25 @@
 """The command line: one file per command, each a function that parses and prints and plain functions that do."""
 
-from recombine.cli.app import main
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 __all__ = ["main"]
+
+INTERRUPTED = 130
+"""The exit code after the interrupt key."""
+AGAIN = "interrupted; no file is left half written. To go on, give the same command again."
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command and exits: 0 done, 1 failed, 2 usage or bad input, 130 interrupted.
+
+    Args:
+        arguments: The words after ``recombine``; None for those of the process.
+    """
+    try:
+        from recombine.cli.app import run  # takes long enough to be interrupted
+    except KeyboardInterrupt:
+        print(f"Error: {AGAIN}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    sys.exit(run(arguments))

@@ -1,14 +1,14 @@
 """Puts the commands together and turns whatever ends them into a sentence and an exit code."""
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from inspect import cleandoc
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from recombine import __version__
+from recombine.cli import AGAIN, INTERRUPTED
 from recombine.cli.audit import audit_cli
 from recombine.cli.augment import augment_cli
 from recombine.cli.compare import compare_cli
@@ -30,8 +30,8 @@ from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
 from recombine.errors import RecombineError
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-"""Exit codes besides 0: something failed; the user's input or usage; the interrupt key."""
+FAILED, BAD_INPUT = 1, 2
+"""Exit codes besides 0 and that of the interrupt key: something failed; the user's input or usage."""
 
 # Typer keeps click's errors in places that change from version to version, but exports this one.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -103,16 +103,12 @@ def _recombine(
         typer.echo(context.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs a command and exits: 0 done, 1 failed, 2 usage or bad input, 130 interrupted.
+def run(arguments: Sequence[str] | None) -> int:
+    """Runs a command and returns the exit code.
 
     Args:
         arguments: The words after ``recombine``; None for those of the process.
     """
-    sys.exit(_run(arguments))
-
-
-def _run(arguments: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
     try:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
@@ -127,7 +123,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except OSError as error:
         return _complain(str(error), FAILED)
     if status == INTERRUPTED:
-        return _complain("interrupted; no file is left half written.", INTERRUPTED)
+        return _complain(AGAIN, INTERRUPTED)
     return status if isinstance(status, int) else 0
 
 
