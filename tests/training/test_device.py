@@ -21,7 +21,7 @@ def test_a_gpu_has_to_be_there(gpu: bool) -> None:
         if gpu:
             assert resolve(name) == torch.device(name)
         else:
-            with pytest.raises(RecombineError, match=r"no CUDA GPU.*--device cpu"):
+            with pytest.raises(RecombineError, match=r"no CUDA GPU.*`device='cpu'`"):
                 resolve(name)
 
 

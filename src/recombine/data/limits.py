@@ -20,6 +20,9 @@ MAX_VOCABULARY = 1_000_000
 MAX_EXAMPLES = 10_000_000
 """The most examples of a file that are held together; reading one by one has no such limit."""
 
+MAX_CELLS = 1 << 30
+"""The most places of a table that has a row for each example, as wide as the longest: 8 GB."""
+
 MAX_WHOLE = 1 << 31
 """The largest file that is read whole, in bytes: models, neighborhoods, downloads. Examples are read line by line."""
 
@@ -46,6 +49,15 @@ def check_vocabulary(tokens: int) -> None:
         raise RecombineError(
             f"the examples have more than {MAX_VOCABULARY:,} different tokens.",
             hint="Check what a token is; split words into smaller pieces.",
+        )
+
+
+def check_table(rows: int, longest: int) -> None:
+    """Raises the error for examples whose table would not fit: many, of which some are very long."""
+    if rows * longest > MAX_CELLS:
+        raise RecombineError(
+            f"{rows:,} examples with up to {longest:,} tokens make too large a table.",
+            hint="Leave out or cut the longest examples, or take a part of the file.",
         )
 
 

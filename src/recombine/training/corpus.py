@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from recombine.data.limits import check_table
 from recombine.data.vocabulary import PAD, Vocabulary
 from recombine.example import Example, Tokens
 
@@ -111,7 +112,9 @@ class Corpus:
 
 def padded(sequences: Sequence[Sequence[int]]) -> np.ndarray:
     """Returns sequences as rows of a table, padded to the longest."""
-    table = np.full((len(sequences), max(map(len, sequences))), PAD, dtype=np.int64)
+    longest = max(map(len, sequences))
+    check_table(len(sequences), longest)
+    table = np.full((len(sequences), longest), PAD, dtype=np.int64)
     for row, sequence in zip(table, sequences, strict=True):
         row[: len(sequence)] = sequence
     return table

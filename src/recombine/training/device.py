@@ -21,5 +21,5 @@ def resolve(name: str) -> torch.device:
     if kind == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if kind == "cuda" and not torch.cuda.is_available():
-        raise RecombineError("there is no CUDA GPU here that torch can use.", hint="Use --device cpu or auto.")
+        raise RecombineError("there is no CUDA GPU here that torch can use.", hint="Say `device='cpu'`.")
     return torch.device(name)

@@ -12,6 +12,7 @@ from recombine.models.architecture import Architecture
 from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.training.checks import check_recipe
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, History, Report, Trainer, TrainingSettings
 from recombine.training.optimizer import Precision
@@ -138,6 +139,7 @@ def fit(
     Raises:
         RecombineError: If the GPU's memory does not suffice.
     """
+    check_recipe(recipe)
     device = corpus.rows.device
     training, held_out = hold_out(groups, seeds, recipe.held_out)
     # With a mixture, an epoch is over when the originals have been seen once (appendix D); all train equally long.

@@ -99,10 +99,17 @@ def called(names: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
-    """Returns, for each set of rows that just these tokens are held by, the tokens."""
-    held = torch.zeros(len(table), vocabulary, dtype=torch.bool, device=table.device).scatter(1, table, True)
+    """Returns, for each set of rows that just these tokens are held by, the tokens.
+
+    A set is known by the sum of its rows' random codes: a table of rows and tokens would be too large for many of both.
+    """
+    held = np.unique(np.arange(len(table))[:, None] * vocabulary + table.cpu().numpy())  # row · vocabulary + token
+    held = held[np.argsort(held % vocabulary, kind="stable")]
+    tokens, starts = np.unique(held % vocabulary, return_index=True)
+    codes = np.random.default_rng(6).integers(0, 2**64, (len(table), 2), dtype=np.uint64)
+    sums = np.add.reduceat(codes[held // vocabulary], starts, axis=0)
     grouped: dict[bytes, list[int]] = {}
-    for token, column in enumerate(np.packbits(held.T.cpu().numpy(), axis=1)):
-        if token > SEP and column.any():
-            grouped.setdefault(column.tobytes(), []).append(token)
+    for token, code in zip(tokens.tolist(), sums, strict=True):
+        if token > SEP:
+            grouped.setdefault(code.tobytes(), []).append(token)
     return grouped
