@@ -120,14 +120,16 @@ LINE = {
         | JSON
         | altered({"x": ["a"], "y": "b c"})
     ).map(json.dumps)
-    | TOKENS,
+    | TOKENS
+    | st.sampled_from(['{"x": "a b", "y": "c"}', '{"x": ["a"], "y": ["b"], "provenance": {"method": "geca"}}']),
 }
 
 
 def examples(format: str, tokens: str = "words") -> Target:
     from recombine.data import files
 
-    lines = st.lists(LINE[format if format != "auto" else "tsv"], max_size=4).map("\n".join)
+    line = LINE[format]
+    lines = line | st.lists(line, max_size=4).map("\n".join)
     content = lines.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60) | DEEP
 
     def read(folder: Path) -> None:

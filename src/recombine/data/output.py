@@ -14,7 +14,7 @@ from typing import BinaryIO
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 
-ROOM = "Choose another place, or make room there."
+ROOM = "Choose another place, or make room there and give the same command again."
 """What to do where nothing can be written."""
 
 _KEPT = 60  # characters of a name that a temporary one begins with: names may have 255 bytes

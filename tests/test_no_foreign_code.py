@@ -1,0 +1,116 @@
+"""Nothing that is read can become code: no pickle, no eval, no loader that runs what a file says, no shell."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from recombine.augmentation.recombination import Recombination
+from recombine.errors import RecombineError
+from recombine.neighborhoods import Neighborhoods
+from recombine.prediction.predictor import Predictor
+from recombine.training.folder import read_settings, writing
+from recombine.training.tensors import read_tensors
+
+SOURCE = Path(__file__).parent.parent / "src"
+MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "runpy", "code", "ctypes"}
+NAMES = {"eval", "exec", "compile", "__import__", "breakpoint"}
+CALLS = {"torch.load", "torch.save", "torch.jit.load", "torch.hub.load", "os.system", "os.popen", "np.fromfile"}
+METHODS = {"extractall", "extract", "unpack_archive"}
+
+
+def found_in(tree: ast.Module) -> set[str]:
+    """Returns what a module uses of all that could run what it reads."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                found |= {alias.name for alias in names if alias.name.split(".")[0] in MODULES}
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] in MODULES:
+                found.add(module)
+            case ast.Call(func=ast.Name(id=name)) if name in NAMES:
+                found.add(name)
+            case ast.Call(func=ast.Attribute(attr=name) as function):
+                if ast.unparse(function) in CALLS or name in METHODS:
+                    found.add(ast.unparse(function))
+                if any(
+                    word.arg in ("shell", "allow_pickle") and ast.unparse(word.value) != "False"
+                    for word in node.keywords
+                ):
+                    found.add(ast.unparse(node))
+    return found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "from yaml import load",
+        "eval('1')",
+        "torch.load(f)",
+        "run(x).y(shell=True)",
+        "a.extractall('.')",
+    ],
+)
+def test_what_is_looked_for_is_found(code: str) -> None:
+    assert found_in(ast.parse(code))
+
+
+def test_nothing_in_the_package_runs_what_it_reads() -> None:
+    modules = sorted(SOURCE.rglob("*.py"))
+    assert len(modules) > 100
+    found = {path.name: found_in(ast.parse(path.read_text("utf-8"))) for path in modules}
+    assert {name: uses for name, uses in found.items() if uses} == {}
+
+
+class Bomb:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path.touch, (self.path,))
+
+
+def test_a_pickle_is_no_checkpoint_and_no_neighborhoods(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    torch.save({"weights": Bomb(mark)}, tmp_path / "weights")
+    np.savez(tmp_path / "rows.npz", rows=np.array([Bomb(mark)], dtype=object), description="{}", digest="")
+    with pytest.raises(RecombineError, match="not as it was written"):
+        read_tensors(tmp_path / "weights")
+    with pytest.raises(RecombineError, match="not an intact file"):
+        Neighborhoods.load(tmp_path / "rows.npz")
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "a/../../outside"])
+def test_a_model_that_names_files_elsewhere(tmp_path: Path, name: str) -> None:
+    """Nothing outside its folder is read, let alone written."""
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    with writing(tmp_path / "model", "predictor", {}) as folder:
+        (folder / "weights.safetensors").write_bytes(b"?")
+    manifest = tmp_path / "model/model.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(content | {"files": {name: content["files"]["weights.safetensors"]}}))
+    with pytest.raises(RecombineError, match="missing"):
+        read_settings(tmp_path / "model", "predictor")
+    assert outside.read_text() == "mine"
+
+
+@pytest.mark.parametrize("load", [Predictor.load, Recombination.load])
+def test_a_model_of_links(tmp_path: Path, load: "type[Predictor.load]") -> None:
+    """Links in a model's folder lead to an error, and what they lead to stays as it was."""
+    secret, model = tmp_path / "secret", tmp_path / "model"
+    secret.write_text("secret")
+    model.mkdir()
+    for name in ("model.json", "weights.safetensors", "examples.jsonl"):
+        (model / name).symlink_to(secret)
+    with pytest.raises(RecombineError, match="no manifest") as error:
+        load(model, device="cpu")
+    assert "secret" not in str(error.value)
+    assert secret.read_text() == "secret"
