@@ -32,6 +32,7 @@ from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
+from recombine.execution.processes import Processes
 from recombine.neighborhoods import Effort, Neighborhoods
 from recombine.own_data import choices, networks
 from recombine.training.corpus import Corpus
@@ -125,7 +126,7 @@ def measure(size: int, *, workers: int, until: str, folder: Path) -> None:
     vocabulary = stage("vocabulary", lambda: Vocabulary.of(examples))
     rare = stage("rarity", lambda: choices.rarity(examples))
     rules = list(map(choices.rule_named, choices.rule_names(examples, rare)))
-    effort = Effort(workers=workers, report=report)
+    effort = Effort(executor=Processes(workers), report=report)
     chosen = stage("neighborhoods", lambda: choices.neighborhoods(examples, rules, effort=effort))
     found = chosen.value
     if until != "neighborhoods":

@@ -1,7 +1,9 @@
 """The one error type that users see: a sentence, the place it speaks of, and what to do next."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Self
 
 
 class RecombineError(Exception):
@@ -21,6 +23,10 @@ class RecombineError(Exception):
         self.message = message
         self.place = place
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        """Says how to make it again, in another process: place and hint go by name."""
+        return partial(type(self), place=self.place, hint=self.hint), (self.message,)
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""

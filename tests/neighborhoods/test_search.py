@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from recombine.example import Example
+from recombine.execution.processes import Processes
 from recombine.neighborhoods import (
     NEIGHBORHOODS,
     Effort,
@@ -45,8 +46,10 @@ def words_with_tags(size: int) -> list[Example]:
     return list(dict.fromkeys(Example((*x, tag, "[V]"), tuple(x[::-1])) for x, tag in zip(lemmas, tags, strict=True)))
 
 
-def build(rule: Rule, examples: Sequence[Example], seed: int = 0, **effort: int) -> Neighborhoods:
-    return rule.build(examples, seed, Effort(**effort))
+def build(
+    rule: Rule, examples: Sequence[Example], seed: int = 0, *, workers: int = 1, trial: bool = False
+) -> Neighborhoods:
+    return rule.build(examples, seed, Effort(executor=Processes(workers), trial=trial))
 
 
 @pytest.mark.parametrize("rule", [*RULES, NEIGHBORHOODS["tagged"]()], ids=lambda rule: rule.name)
@@ -88,7 +91,8 @@ def test_a_trial_on_few_data_is_the_whole() -> None:
 def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SHARD", 50)
     told: list[tuple[int, int]] = []
-    LongLong().build(corpus(200, words=20), 0, Effort(report=lambda done, parts: told.append((done, parts)), workers=2))
+    effort = Effort(report=lambda done, parts: told.append((done, parts)), executor=Processes(2))
+    LongLong().build(corpus(200, words=20), 0, effort)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 

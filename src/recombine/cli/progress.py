@@ -11,6 +11,7 @@ from recombine.cli.printing import say, working
 
 if TYPE_CHECKING:
     from recombine.augmentation.sampler import Drawn
+    from recombine.execution.executor import Executor
     from recombine.neighborhoods import Effort
     from recombine.training.loop import History, Report
 
@@ -47,13 +48,15 @@ def drawing(what: str) -> Iterator["Drawn"]:
 
 
 @contextmanager
-def searching(what: str, examples: int) -> Iterator["Effort"]:
-    """Gives how neighborhoods are searched for: of many examples, in as many processes as torch has threads.
+def searching(what: str, examples: int, executor: "Executor | None" = None) -> Iterator["Effort"]:
+    """Gives how neighborhoods are searched for: of many examples, in parts.
 
     Args:
         what: What is under way.
         examples: How many different ones there are.
+        executor: Who searches the parts; None: as many processes as torch has threads.
     """
+    from recombine.execution.processes import Processes
     from recombine.neighborhoods import ALONE, Effort, trial_step
 
     if trial_step(examples) == 1:
@@ -66,7 +69,7 @@ def searching(what: str, examples: int) -> Iterator["Effort"]:
     shown = partial(_bar, redrawn=False) if sys.stderr.isatty() else _lines
     with shown(what) as show:
         yield Effort(
-            workers=torch.get_num_threads(),
+            executor=executor or Processes(torch.get_num_threads()),
             report=lambda done, parts: show(done, parts, f"{done} of {parts} parts"),
         )
 

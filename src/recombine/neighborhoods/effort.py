@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recombine.execution.executor import SERIAL, Executor
+
 Report = Callable[[int, int], None]
 """Is told how many parts of a search are done, and how many there are."""
 
@@ -12,13 +14,13 @@ class Effort:
     """How a search is carried out.
 
     Attributes:
-        workers: How many processes search at the same time; the rows are the same for any number.
+        executor: Who searches the parts; the rows are the same for all.
         report: Is told how it goes, after every 32,768 examples or so.
         trial: Whether, of more examples than that, neighborhoods are wanted of only about 4,096, evenly spread, to see
             what a rule finds; all examples can be their prototypes.
     """
 
-    workers: int = 1
+    executor: Executor = SERIAL
     report: Report | None = None
     trial: bool = False
 

@@ -3,15 +3,16 @@
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from recombine.execution.executor import in_order
 from recombine.neighborhoods.distance import near
 from recombine.neighborhoods.effort import Effort
 from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.neighborhood import Neighborhoods, Setting
-from recombine.neighborhoods.processes import in_order
 from recombine.neighborhoods.ragged import Integers
 
 SHARD = 1 << 15
@@ -93,12 +94,12 @@ class Plan:
     look: Callable[[Search, range], None]
 
     def carry_out(self, index: Index, seed: int, effort: Effort) -> Neighborhoods:
-        """Returns the neighborhoods of the data of an index; same seed, same rows, with however many processes.
+        """Returns the neighborhoods of the data of an index; same seed, same rows, whoever searches.
 
         Args:
             index: The examples, prepared.
             seed: Same seed, same random choices.
-            effort: How many processes there may be, who is told how it goes, and whether this is but a trial.
+            effort: Who searches, who is told how it goes, and whether this is but a trial.
         """
         # A shard is every so-manieth target, so that each is like the whole, and has a generator of its own.
         shards = -(-len(index) // SHARD)
@@ -111,7 +112,8 @@ class Plan:
             return search.found()
 
         parts: list[Found] = []
-        for part in in_order(one, wanted, workers=effort.workers):
+        # The first is searched here, so that tables which the index makes when they are first needed are made once.
+        for part in chain(map(one, range(1)), in_order(effort.executor, one, range(1, wanted))):
             parts.append(part)
             if effort.report is not None:
                 effort.report(len(parts), wanted)

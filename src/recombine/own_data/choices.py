@@ -132,7 +132,7 @@ def neighborhoods(
         rules: The rules to try, in order.
         prototypes: How many prototypes are needed; None: any number.
         seed: For the random choices of rules.
-        effort: How many processes search, and who is told how it goes.
+        effort: Who searches, and who is told how it goes.
 
     Raises:
         RecombineError: If no rule has so many prototypes, or no example has a neighborhood.

@@ -1,0 +1,137 @@
+"""Pieces of work on the machines of a Ray cluster, or on this one by a Ray of its own."""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import Any
+
+from recombine.errors import RecombineError
+from recombine.execution.executor import Executor, Item, Outcome, Result, attempt
+
+AHEAD = 2
+"""So many items for each slot of the cluster are taken ahead from an iterator."""
+
+RETRIES = 5
+"""So often a piece of work is begun again, elsewhere, when its machine or process is lost."""
+
+_latest: tuple[str, Callable[[Any], object]] | None = None
+
+
+class Ray:
+    """Does pieces of work on a Ray cluster: a processor for each, and for work on GPUs a GPU.
+
+    All machines need the same version of this package, and where files are read or written, a file system that they
+    share. What is to be done is sent to a machine once.
+
+    Args:
+        address: The cluster's, such as ``10.0.0.1:6379``; None: what RAY_ADDRESS says, or else a Ray of its own on this
+            machine, which ends with this process.
+        gpus: How many GPUs each piece of work has to itself.
+
+    Raises:
+        RecombineError: If Ray is not installed, there is no cluster, or it has not so many GPUs.
+    """
+
+    here = False
+
+    def __init__(self, address: str | None = None, *, gpus: int = 0) -> None:
+        self.address, self.gpus = address, gpus
+        _connect(address)
+        self.slots = int(_resources().get("GPU", 0) / gpus if gpus else _resources().get("CPU", 1))
+        self._sent: tuple[Callable[[Any], Any], Any] | None = None
+        if not self.slots:
+            raise RecombineError("the Ray cluster has no GPU.", hint="Say `device='cpu'`, or add a node that has one.")
+
+    def __repr__(self) -> str:
+        return f"Ray({self.address!r}, gpus={self.gpus})"
+
+    @property
+    def has_gpus(self) -> bool:
+        """Whether the cluster has any."""
+        return _resources().get("GPU", 0) > 0
+
+    def on(self, device: str) -> Executor:
+        """Returns an executor on the same cluster whose pieces of work have a GPU each, if the device is one."""
+        gpus = 0 if device == "cpu" else 1
+        return self if gpus == self.gpus else Ray(self.address, gpus=gpus)
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+        """Yields what comes of doing something with each item; see `Executor.outcomes`."""
+        import ray
+
+        task = ray.remote(num_cpus=1, num_gpus=self.gpus, max_retries=RETRIES)(_attempt)
+        sent = self._send(do)
+        ahead = len(items) if isinstance(items, Sized) else AHEAD * self.slots
+        pending: deque[Any] = deque()
+        try:
+            for item in items:
+                # In a list, so that Ray leaves it to the worker to fetch what it may have already.
+                pending.append(task.remote([sent], item))
+                if len(pending) > ahead:
+                    yield _outcome(pending.popleft())
+            while pending:
+                yield _outcome(pending.popleft())
+        finally:
+            for reference in pending:
+                ray.cancel(reference, force=True)
+
+    def _send(self, do: Callable[[Any], Any]) -> Any:  # noqa: ANN401
+        import ray
+
+        if self._sent is None or self._sent[0] is not do:
+            self._sent = do, ray.put(do)
+        return self._sent[1]
+
+
+def _connect(address: str | None) -> None:
+    """Joins a cluster, unless this process is part of one."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise RecombineError("Ray is not installed.", hint="pip install 'recombine[cluster]'") from None
+    if ray.is_initialized():
+        return
+    told = address or os.environ.get("RAY_ADDRESS")
+    try:
+        if told:
+            ray.init(address=told, log_to_driver=False, logging_level=logging.ERROR)
+        else:
+            # Nobody else is to reach a Ray that is for this process alone.
+            ray.init(
+                _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
+            )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise RecombineError(
+            f"there is no Ray cluster at {told or 'this machine'}: {error}.",
+            hint="Start one with: ray start --head",
+        ) from error
+
+
+def _resources() -> dict[str, float]:
+    import ray
+
+    return dict(ray.cluster_resources())
+
+
+def _outcome(reference: Any) -> Outcome[Any]:  # noqa: ANN401
+    import ray
+
+    try:
+        found: Outcome[Any] = ray.get(reference)
+    except ray.exceptions.RayError as error:
+        return Outcome(error=RecombineError(f"the cluster could not do it: {error}"))
+    return found
+
+
+def _attempt(sent: list[Any], item: Any) -> Outcome[Any]:  # noqa: ANN401
+    """Does a piece of work in a worker, which keeps what was sent last."""
+    global _latest
+    import ray
+
+    key = sent[0].hex()
+    if _latest is None or _latest[0] != key:
+        _latest = None  # before another one needs the memory
+        _latest = key, ray.get(sent[0])
+    return attempt(_latest[1], item)

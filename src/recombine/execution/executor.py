@@ -1,0 +1,98 @@
+"""The contract of all that carries out work, the simplest that keeps it, and what came of a piece of work."""
+
+import copy
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[Result]):
+    """What came of a piece of work: a value, or the error that ended it.
+
+    Attributes:
+        value: The result; None also where there is an error.
+        error: The error, if there was one.
+    """
+
+    value: Result | None = None
+    error: Exception | None = None
+
+
+class Executor(Protocol):
+    """Carries out pieces of work; what comes of them does not depend on which executor it is."""
+
+    @property
+    def here(self) -> bool:
+        """Whether pieces are done in this process, where they can tell people how it goes."""
+        ...
+
+    def on(self, device: str) -> "Executor":
+        """Returns the executor of the same kind for work on a device, ``cpu`` or ``cuda``."""
+        ...
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+        """Yields what comes of doing something with each item, in the items' order.
+
+        Args:
+            do: What to do; a function of the item alone, and of data that it refers to and leaves as they are.
+            items: Small things that say which piece of work it is. Of an iterator, which may have no end, only so many
+                are taken ahead of their outcomes as keep all workers busy.
+        """
+        ...
+
+
+class Serial:
+    """Does one piece after the other in this process, each when its outcome is asked for."""
+
+    here = True
+
+    def __repr__(self) -> str:
+        return "Serial()"
+
+    def on(self, device: str) -> Executor:
+        """Returns itself: here are the devices of this process."""
+        return self
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+        """Yields what comes of doing something with each item."""
+        for item in items:
+            try:
+                outcome = Outcome(do(item))
+            except Exception as error:
+                outcome = Outcome(error=error)
+            yield outcome
+
+
+SERIAL = Serial()
+
+
+def in_order(executor: Executor, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yields the results of pieces of one whole; where one fails, the whole does, at once.
+
+    Args:
+        executor: Who does it.
+        do: What to do; see `Executor.outcomes`.
+        items: With what.
+    """
+    for outcome in executor.outcomes(do, items):
+        if outcome.error is not None:
+            raise outcome.error
+        yield outcome.value  # type: ignore[misc]
+
+
+def attempt(do: Callable[[Item], Result], item: Item) -> Outcome[Result]:
+    """Does a piece of work for another process, to which its outcome can be sent."""
+    try:
+        return Outcome(do(item))
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))
+        try:
+            copy.copy(error)  # as it is taken apart and made again on its way
+        except Exception:
+            return Outcome(error=RuntimeError("".join(traceback.format_exception(error))))
+        return Outcome(error=error.with_traceback(None))

@@ -1,0 +1,121 @@
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from recombine.errors import RecombineError
+from recombine.execution.executor import in_order
+from recombine.execution.processes import AHEAD, Processes
+
+TWO = Processes(2)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("pieces", [0, 1, 2, 7])
+def test_results_come_in_order(pieces: int, workers: int) -> None:
+    def square(number: int) -> int:
+        time.sleep(0.01 * (number % 3))  # later ones are done first
+        return number**2
+
+    assert list(in_order(Processes(workers), square, range(pieces))) == [number**2 for number in range(pieces)]
+
+
+def test_work_is_done_in_other_processes_that_see_what_is_here() -> None:
+    here = object()
+    seen = list(in_order(TWO, lambda _: (id(here), os.getpid()), range(6)))
+    assert {place for place, _ in seen} == {id(here)}
+    assert os.getpid() not in {process for _, process in seen}
+
+
+def test_of_a_source_without_end_only_some_are_taken_ahead() -> None:
+    taken: list[int] = []
+
+    def source() -> "count[int]":
+        for number in count():
+            taken.append(number)
+            yield number
+
+    results = in_order(TWO, lambda number: number, source())
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    assert len(taken) <= 3 + AHEAD * 2
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_an_error_in_a_piece_is_raised_and_says_where_it_came_from() -> None:
+    def piece(number: int) -> int:
+        if number == 3:
+            raise ValueError("three is too many.")
+        return number
+
+    with pytest.raises(ValueError, match="three is too many") as raised:
+        list(in_order(TWO, piece, range(5)))
+    assert "in piece" in raised.value.__notes__[0]
+
+
+def test_an_error_that_cannot_be_sent_is_told_all_the_same() -> None:
+    class Odd(Exception):
+        def __init__(self, one: str, two: str) -> None:
+            super().__init__(one + two)
+
+    def piece(_: int) -> None:
+        raise Odd("odd ", "error")
+
+    with pytest.raises(RuntimeError, match="odd error"):
+        list(in_order(TWO, piece, range(3)))
+
+
+def test_a_result_that_cannot_be_sent_is_an_error() -> None:
+    with pytest.raises(Exception, match="pickle"):
+        list(in_order(TWO, lambda number: lambda: number, range(3)))
+
+
+def test_a_process_that_is_killed_is_an_error_not_a_wait_without_end() -> None:
+    def piece(number: int) -> int:
+        if number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    with pytest.raises(RecombineError, match="was ended in the middle"):
+        list(in_order(TWO, piece, range(5)))
+
+
+def test_processes_end_when_nobody_asks_any_more() -> None:
+    results = in_order(TWO, lambda number: number, range(50))
+    assert [next(results), next(results)] == [0, 1]
+    results.close()  # type: ignore[attr-defined]
+    _wait_until(lambda: not multiprocessing.active_children())
+
+
+def test_processes_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    def piece(_: int) -> None:
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(60)
+
+    parent = os.fork()
+    if not parent:
+        list(in_order(TWO, piece, range(3)))
+        os._exit(0)
+    _wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    _wait_until(lambda: not any(_runs(int(child.name)) for child in tmp_path.iterdir()))
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _runs(process: int) -> bool:
+    """Tells whether a process is there and no zombie, which nobody may have laid to rest here."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

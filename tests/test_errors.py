@@ -1,0 +1,16 @@
+import copy
+import pickle
+
+import pytest
+
+from recombine.errors import RecombineError
+
+
+@pytest.mark.parametrize("again", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize(
+    "error", [RecombineError("wrong."), RecombineError("wrong.", place="a:1", hint="Do it.")], ids=["bare", "full"]
+)
+def test_an_error_can_be_sent_to_another_process(error: RecombineError, again) -> None:  # noqa: ANN001
+    sent = again(error)
+    assert type(sent) is RecombineError
+    assert (sent.message, sent.place, sent.hint, str(sent)) == (error.message, error.place, error.hint, str(error))
