@@ -10,16 +10,24 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {tests!r})
 import tiny_networks
-from recombine.cli.app import run
+from recombine.cli import main
 from recombine.training import presets
+
+def run(words):
+    try:
+        main(words)
+    except SystemExit as ended:
+        return ended.code
 
 presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny_networks.PREDICTOR
 train, out = sys.argv[1:]
 both = ["--device", "cpu", "--epochs", "4"]
+large = ["--device", "cpu", "--epochs", "2", "--size", "paper"]  # so large that threads share the work
 new = ["-n", "5", "--no-resample", "--model", out + "/generator", "-o", out + "/a.jsonl"]
 assert run(["augment", train, *both, *new]) == 0
 assert run(["augment", train, "--method", "geca", "-n", "5", "-o", out + "/b.jsonl"]) == 0
 assert run(["train", train, "--augmented", out + "/a.jsonl", *both, "-o", out + "/predictor"]) == 0
+assert run(["train", train, *large, "-o", out + "/large"]) == 0
 assert run(["predict", out + "/predictor", train, "--device", "cpu", "-o", out + "/c.tsv"]) == 0
 """
 VERBS, OFTEN = ("walk", "run", "look", "turn"), (("twice", 2), ("thrice", 3))

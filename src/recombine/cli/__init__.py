@@ -1,5 +1,6 @@
 """The command line: one file per command, each a function that parses and prints and plain functions that do."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -17,6 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: The words after ``recombine``; None for those of the process.
     """
+    # Sums in the same order whatever the number of threads, at about a fifth more time for products of matrices.
+    os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
     try:
         from recombine.cli.app import run  # takes long enough to be interrupted
     except KeyboardInterrupt:

@@ -75,7 +75,7 @@ def _chosen_rule(now: Any, table: Mapping[str, Any], *, name: str, place: str) -
     if "rule" not in table or type(now) not in rules.values():
         return now, table
     rule = table["rule"]
-    if rule not in rules:
+    if rule not in [*rules]:  # a list, which what has no hash can be looked for in
         raise _unexpected(rule, f"{name}.rule", f"one of {', '.join(rules)}", place=place)
     others = {key: value for key, value in table.items() if key != "rule"}
     return (now if now.name == rule else rules[rule]()), others
