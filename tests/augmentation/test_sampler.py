@@ -53,9 +53,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
             asked.append(decoding)
             rows = [said[number % len(said)] for number in range(prototypes.shape[1])]
             tokens = torch.tensor([[(ids + [PAD] * steps)[:steps] for ids, _ in rows]])
-            return Generated(
-                tokens, torch.zeros_like(tokens), [0] * steps, torch.tensor([[score for _, score in rows]])
-            )
+            scores = torch.tensor([[score for _, score in rows]])
+            of_y = torch.tensor([[-float(ids[0]) for ids, _ in rows]])  # the lower, the higher the first token's id
+            return Generated(tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y)
 
         monkeypatch.setattr(module, "generate", scripted)
         return asked
@@ -163,6 +163,17 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
 
 
 RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, warmest=1.0)
+
+
+def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token(script: Script) -> None:
+    """Scripted outputs have log-probabilities of -A and -B, which are 5 and 6: per token -5/3, -6/3, -6/4 and -5/2."""
+    said = [[A, B, SEP, A, A, EOS], [B, A, SEP, B, B, EOS], [B, A, SEP, B, B, B, EOS], [A, B, SEP, A, EOS]]
+    assert (A, B) == (5, 6)
+    script([(ids, -float(number)) for number, ids in enumerate(said)])
+    found = sampler(replace(WARM, surplus=4 / 3, confidence="output")).sample(3, [0])[0]
+    assert [len(example.y) for example in found] == [3, 2, 2]
+    assert [example.x[0] for example in found] == ["b", "a", "b"]
+    assert [example.provenance.log_probability for example in found] == [-2.0, 0.0, -1.0]
 
 
 def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(script: Script) -> None:

@@ -32,6 +32,9 @@ def test_log_probability_is_the_models_score(architecture: Architecture, decodin
     assert generated.tokens.shape[:2] == (2, 4)
     log_p, _ = model(prototypes, generated.tokens)
     assert torch.allclose(generated.log_probability.double(), log_p.sum(1), atol=1e-5)
+    separators = (generated.tokens == SEP).transpose(1, 2).int()
+    after = separators.cumsum(1) - separators > 0
+    assert torch.allclose(generated.output_log_probability.double(), (log_p * after).sum(1), atol=1e-5)
 
 
 @every_variant

@@ -44,7 +44,10 @@ class SamplingSettings:
         decoding: How tokens are chosen.
         novelty: What must be new: the pair; the input, since another output for a known input could only contradict
             it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
-        surplus: Collect so many times n samples and keep the n most probable ones.
+        surplus: Collect so many times n samples and keep the n of the highest confidence.
+        confidence: What that is: log p(d) (``pair``), which is lower for longer samples and for unusual inputs; or the
+            mean log-probability of the tokens of y, given x (``output``), which tells right outputs from wrong ones
+            whatever was drawn for x. Not in the paper.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -54,6 +57,7 @@ class SamplingSettings:
     decoding: Decoding = field(default_factory=Decoding)
     novelty: Novelty | Literal["nothing"] = "input"
     surplus: float = 1.25
+    confidence: Literal["pair", "output"] = "pair"
     patience: int = 100
     warmer: float = 0.2
     warmest: float = 1.0
@@ -96,6 +100,7 @@ class _Batch:
         self.tokens: list[list[int]] = generated.tokens[replica, numbers].tolist()
         self.entries: list[list[int]] = generated.entries[replica, numbers].tolist()
         self.scores: list[float] = generated.log_probability[replica, numbers].tolist()
+        self.output_scores: list[float] = generated.output_log_probability[replica, numbers].tolist()
 
 
 class _Known:
@@ -259,7 +264,8 @@ class Sampler:
             example = self._example(ids, batch, place)
             reason = turned_down(example, accept)
         if reason is None:
-            so_far.kept.append((batch.scores[place], example))
+            per_token = batch.output_scores[place] / (len(example.y) + 1)  # the end counts, too
+            so_far.kept.append((per_token if self.settings.confidence == "output" else batch.scores[place], example))
             return
         so_far.rejected[reason] += 1
         if reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] <= SHOWN:

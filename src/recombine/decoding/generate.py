@@ -43,12 +43,14 @@ class Generated:
             written, then come the O own tokens, then the prototypes' tokens.
         own: O at each step (T,): how many own tokens the copy entries counted.
         log_probability: Of each sequence, at temperature 1 (R, B); if it goes on from a prefix, given that.
+        output_log_probability: Of what comes after ▷, given what comes before it (R, B); 0 where there is no ▷.
     """
 
     tokens: Tensor
     entries: Tensor
     own: list[int]
     log_probability: Tensor
+    output_log_probability: Tensor
 
 
 @torch.no_grad()
@@ -92,6 +94,7 @@ def _draw(
     batch = prototypes.shape[1]
     tokens, entries, own = [], [], []
     total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
+    of_y = torch.zeros_like(total)
     ended = torch.zeros_like(total, dtype=torch.bool)
     temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
@@ -105,7 +108,9 @@ def _draw(
             drawn = (p.log() / temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
-        total += p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
+        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
+        total += log_p
+        of_y += log_p.masked_fill(~in_y, 0)
         own.append(run.own.shape[-1])
         entries.append(copying.best_entry(log_entries, sources, token))
         tokens.append(token)
@@ -114,7 +119,7 @@ def _draw(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token)
-    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total)
+    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total, of_y)
 
 
 class _Run:
@@ -193,6 +198,8 @@ def _beam(
     total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
+    in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1, keepdim=True).expand_as(ended)
+    of_y = torch.zeros_like(ended, dtype=total.dtype)
     tokens = prototypes.new_empty(replicas, batch, width, 0)
     entries = tokens.clone()
     own = []
@@ -206,8 +213,12 @@ def _beam(
         padding = torch.full_like(log_p, float("-inf"))
         padding[..., PAD] = 0
         scores = total.unsqueeze(-1) + torch.where(ended.unsqueeze(-1), padding, log_p)
+        before = total
         total, best = scores.flatten(2).topk(width, dim=-1)
         parent, token = best // vocabulary, best % vocabulary
+        gained = (total - before.gather(2, parent)).masked_fill(~in_y.gather(2, parent), 0)
+        of_y = of_y.gather(2, parent) + gained
+        in_y = in_y.gather(2, parent) | (token == SEP)
         flat = (first + parent).flatten(1)
         own.append(run.own.shape[-1])
         run.reorder(flat)
@@ -220,7 +231,7 @@ def _beam(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token.flatten(1))
-    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0])
+    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0], of_y[..., 0])
 
 
 def _rows(x: Tensor, index: Tensor) -> Tensor:
