@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 
-.PHONY: install quickstart test lint docs browser clean
+.PHONY: install quickstart test lint docs browser fuzz killing clean
 
 install: $(INSTALLED)
 
@@ -41,6 +41,14 @@ browser:
 # One thread a process: two processes with two threads each wait for one another on two cores.
 test: lint docs browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+
+# More than 100,000 broken and hostile files for all that reads files; some minutes.
+fuzz: install
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzzing.py
+
+# Commands that are killed at fifty moments each, then given again; some minutes.
+killing: install
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/killing.py
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
