@@ -120,6 +120,17 @@ def test_what_is_no_record(tmp_path: Path, content: str) -> None:
     assert error.value.place == str(tmp_path / "x.json")
 
 
+def test_a_record_that_was_altered_or_cut_short_is_named(tmp_path: Path) -> None:
+    path = write_record({"row": "a", "column": "jump", "exact_match": [0.5], "counts": {2: 1, 10: 3}}, tmp_path)
+    assert read_records(tmp_path)[0]["counts"] == {"2": 1, "10": 3}
+    content = path.read_text("utf-8")
+    for other in (content.replace("0.5", "0.9"), content.replace('"jump"', '"hop"'), content[:-10]):
+        path.write_text(other, "utf-8")
+        with pytest.raises(RecombineError, match=r"not as it was written|no record") as error:
+            read_records(tmp_path)
+        assert error.value.place == str(path)
+
+
 def test_a_folder_without_records_has_none(tmp_path: Path) -> None:
     assert read_records(tmp_path) == read_records(tmp_path / "none") == []
 
