@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from commands import Run
@@ -209,3 +210,17 @@ except SystemExit:
     found = json.loads(in_fresh_interpreter(code).splitlines()[-1])
     assert found["heavy"] == []
     assert found["seconds"] < 1.5  # the aim is 0.5; the rest is for busy machines
+
+
+class Interrupting(ModuleType):
+    """A module whose import the interrupt key ends."""
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_commands_are_imported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "recombine.cli.app", Interrupting("recombine.cli.app"))
+    done = run("--version")
+    assert (done.code, done.out) == (130, "")
+    assert done.err == "Error: interrupted; no file is left half written. To go on, give the same command again.\n"
