@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_run import sample_run, write_run
 
+from recombine.data.sealing import sealed
 from recombine.errors import RecombineError
 from recombine.report.reading import read_run
 from recombine.report.run import Run
@@ -137,3 +138,13 @@ def test_files_that_are_something_else_are_refused(content: bytes, words: str, t
 def test_a_missing_run_is_said_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match=r"run\.json: the run cannot be read: No such file.*recombine compare"):
         read_run(tmp_path)
+
+
+def test_a_run_that_was_altered_is_named(tmp_path: Path) -> None:
+    document = sealed(small_run())
+    folder = write_run(tmp_path / "run", document)
+    assert isinstance(read_run(folder), Run)
+    write_run(folder, document | {"verdict": "It helps."})
+    with pytest.raises(RecombineError, match="not as it was written") as error:
+        read_run(folder)
+    assert error.value.place == str(folder / "run.json")

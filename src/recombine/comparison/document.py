@@ -12,6 +12,7 @@ from recombine.comparison.compare import Comparison
 from recombine.comparison.methods import METHODS, RECOMBINE
 from recombine.comparison.splitting import contents
 from recombine.data.output import replacing
+from recombine.data.sealing import sealed
 from recombine.decoding.trace import END, trace
 from recombine.example import SEPARATOR, Example, Tokens
 
@@ -28,10 +29,10 @@ _NAMES = {SEPARATOR: "▷", END: "end"}
 
 
 def write_document(document: dict[str, Any], folder: Path, *, force: bool = False) -> Path:
-    """Writes ``run.json`` into a folder, whole or not at all."""
+    """Writes ``run.json`` with a checksum into a folder, whole or not at all."""
     path = folder / RUN_FILE
     with replacing(path, force=force) as stream:
-        stream.write(json.dumps(document, ensure_ascii=False, allow_nan=False).encode())
+        stream.write(json.dumps(sealed(document), ensure_ascii=False, allow_nan=False).encode())
     return path
 
 

@@ -1,7 +1,6 @@
 """One file per experiment: what came out, on which examples, with which samples, and where it is from."""
 
 import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from recombine.augmentation.protocol import Samples
 from recombine.data.output import replacing
+from recombine.data.sealing import sealed, unseal
 from recombine.errors import RecombineError
 from recombine.evaluation.audit import audit
 from recombine.evaluation.seeds import summarize
@@ -21,8 +21,6 @@ from recombine.example import Tokens
 if TYPE_CHECKING:
     from recombine.experiment import Task
 
-DIGEST = "digest"
-"""Names the checksum of all else in a record."""
 LISTED = 20
 """So many samples are listed, of all seeds together."""
 ITEMS = 8
@@ -127,14 +125,9 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
     """Writes an experiment's record, sealed with a checksum, where `read_records` looks for it."""
     name = f"{found['column']}-{found['row']}".replace(" + ", "-").replace(" - ", "-no-")
     path = folder / f"{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.json"
-    content = json.loads(json.dumps(found))  # as it will be read: a key that is a number becomes a string
     with replacing(path, force=True) as file:
-        file.write(json.dumps({**content, DIGEST: _digest(content)}, indent=1, ensure_ascii=False).encode())
+        file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
     return path
-
-
-def _digest(found: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
@@ -154,7 +147,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
         if not all(known):
             raise RecombineError("this is no record of an experiment.", place=str(path))
-        if content.pop(DIGEST, None) not in (None, _digest(content)):
+        if not unseal(content):
             raise RecombineError(
                 "this record is not as it was written.", place=str(path), hint="Get it again, or make it again."
             )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from recombine.data.limits import read_whole
+from recombine.data.sealing import unseal
 from recombine.errors import RecombineError
 from recombine.report.decoding import decode
 from recombine.report.run import Attention, Run, Sample
@@ -27,7 +29,7 @@ def read_run(folder: str | Path) -> Run:
     """
     path = Path(folder) / RUN_FILE
     try:
-        content = path.read_bytes()
+        content = read_whole(path)
     except OSError as error:
         raise RecombineError(
             f"the run cannot be read: {error.strerror or error}.",
@@ -35,7 +37,10 @@ def read_run(folder: str | Path) -> Run:
             hint="Name a folder that recombine compare -o wrote.",
         ) from error
     try:
-        run = decode(_parse(content, str(path)), Run)
+        document = _parse(content, str(path))
+        if isinstance(document, dict) and not unseal(document):
+            raise RecombineError("this is not as it was written.", hint="Get it again, or compare again.")
+        run = decode(document, Run)
         _check(run)
     except RecombineError as error:
         raise RecombineError(error.message, place=error.place or str(path), hint=error.hint) from error
