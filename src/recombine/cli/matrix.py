@@ -43,8 +43,17 @@ class MatrixProgress:
 
         self._show(what)
         yield report
-        self._advance(before, left, effort)
-        self.say(f"{what}: {duration(time.perf_counter() - began)}; {self.remaining} in all.")
+        self._finish(what, before, left, effort, seconds=time.perf_counter() - began)
+
+    def elsewhere(self, what: str, effort: float, seconds: float) -> None:
+        """Is told of a stage that was done by another process, when it is over.
+
+        Args:
+            what: The stage.
+            effort: How much effort it was.
+            seconds: How long it took.
+        """
+        self._finish(what, self.done, self.left, effort, seconds=seconds)
 
     @property
     def remaining(self) -> str:
@@ -69,6 +78,10 @@ class MatrixProgress:
             return
         with self._bar.display:
             yield
+
+    def _finish(self, what: str, before: float, left: float, effort: float, *, seconds: float) -> None:
+        self._advance(before, left, effort)
+        self.say(f"{what}: {duration(seconds)}; {self.remaining} in all.")
 
     def _advance(self, before: float, left: float, effort: float) -> None:
         self.done, self.left = before + effort, max(0.0, left - effort)

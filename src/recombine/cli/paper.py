@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor, device_of
 from recombine.cli.matrix import MatrixProgress
 from recombine.cli.options import Device, Json
 from recombine.cli.printing import print_json_list, print_line, print_markdown, print_table
@@ -17,6 +18,7 @@ from recombine.data.locking import locked
 from recombine.data.output import sweep_within
 
 if TYPE_CHECKING:
+    from recombine.execution.executor import Executor
     from recombine.paper.matrix import Scale
     from recombine.paper.rows import Row
 
@@ -56,6 +58,8 @@ def table1_cli(
     show: Show = False,
     markdown: Markdown = False,
     graphs: Graphs = True,
+    executor: Workers = SERIAL,
+    address: Address = None,
     tiny: Tiny = False,
     json: Json = False,
 ) -> None:
@@ -84,6 +88,7 @@ def table1_cli(
             device=device,
             population=population,
             graphs=graphs,
+            executor=chosen_executor(executor, address),
         )
     _print_table(output, known, json=json, markdown=markdown)
 
@@ -112,6 +117,7 @@ def run_matrix(
     device: str,
     population: int,
     graphs: bool,
+    executor: "Executor",
 ) -> None:
     """Runs rows on splits, with progress; an interruption says how to go on.
 
@@ -126,19 +132,22 @@ def run_matrix(
         device: Where networks run.
         population: How many predictors are trained as one.
         graphs: Use CUDA graphs on a GPU.
+        executor: Who does the work.
     """
+    import torch
+
     from recombine.paper.matrix import How, Matrix
     from recombine.paper.stages import Cache
-    from recombine.training.device import resolve
 
     progress = MatrixProgress()
     how = How(
         output=output,
         cache=Cache(cache, progress.say),
-        device=resolve(device),
+        device=torch.device(device_of(executor, device)),
         command=sys.argv[1:],
         population=population,
         graphs=graphs,
+        executor=executor,
     )
     with _resumable(), locked(cache, say=progress.say):
         sweep_within(cache)
@@ -149,6 +158,7 @@ def run_matrix(
             how,
             progress=progress,
             expect=progress.expect,
+            elsewhere=progress.elsewhere,
             say=progress.say,
             scale=scale,
             known=known,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from recombine.cli.data import Source
+from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor
 from recombine.cli.options import Device, Json, Threads
 from recombine.cli.paper import (
     Further,
@@ -63,6 +64,8 @@ def table2_cli(
     errors: Errors = False,
     markdown: Markdown = False,
     graphs: Graphs = True,
+    executor: Workers = SERIAL,
+    address: Address = None,
     tiny: Tiny = False,
     json: Json = False,
 ) -> None:
@@ -96,6 +99,7 @@ def table2_cli(
             device=device,
             population=population,
             graphs=graphs,
+            executor=chosen_executor(executor, address, workers=threads),
         )
     _print(
         output, experiments, kind="p-values" if p_values else "errors" if errors else "", json=json, markdown=markdown

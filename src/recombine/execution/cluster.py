@@ -15,6 +15,9 @@ AHEAD = 2
 RETRIES = 5
 """So often a piece of work is begun again, elsewhere, when its machine or process is lost."""
 
+KEPT = ("MKL_CBWR",)
+"""Variables of this process's environment that results depend on; workers get them, too."""
+
 _latest: tuple[str, Callable[[Any], object]] | None = None
 
 
@@ -61,13 +64,13 @@ class Ray:
         import ray
 
         task = ray.remote(num_cpus=1, num_gpus=self.gpus, max_retries=RETRIES)(_attempt)
-        sent = self._send(do)
+        sent, environment = self._send(do), {name: os.environ[name] for name in KEPT if name in os.environ}
         ahead = len(items) if isinstance(items, Sized) else AHEAD * self.slots
         pending: deque[Any] = deque()
         try:
             for item in items:
                 # In a list, so that Ray leaves it to the worker to fetch what it may have already.
-                pending.append(task.remote([sent], item))
+                pending.append(task.remote([sent], environment, item))
                 if len(pending) > ahead:
                     yield _outcome(pending.popleft())
             while pending:
@@ -125,11 +128,12 @@ def _outcome(reference: Any) -> Outcome[Any]:  # noqa: ANN401
     return found
 
 
-def _attempt(sent: list[Any], item: Any) -> Outcome[Any]:  # noqa: ANN401
+def _attempt(sent: list[Any], environment: dict[str, str], item: Any) -> Outcome[Any]:  # noqa: ANN401
     """Does a piece of work in a worker, which keeps what was sent last."""
     global _latest
     import ray
 
+    os.environ.update(environment)  # before what is sent imports a library that reads it
     key = sent[0].hex()
     if _latest is None or _latest[0] != key:
         _latest = None  # before another one needs the memory

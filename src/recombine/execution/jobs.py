@@ -21,30 +21,46 @@ class Job(Generic[Result]):
     do: Callable[[], Result]
 
 
-def finished(jobs: Sequence[Job[Result]], executor: Executor) -> Iterator[Result]:
-    """Yields the results of the jobs that succeed, in order; those that fail leave the others alone.
+class Run:
+    """Carries out lists of jobs, of which some may fail, and says at the end which did.
 
-    Args:
-        jobs: What to do.
-        executor: Who does it.
-
-    Raises:
-        RecombineError: When all are over, if jobs failed: with the name and the error of each.
-        Exception: What a single failed job raised, if that was no error of the user's.
+    Attributes:
+        failures: The names and errors of the jobs that failed so far.
     """
-    failures: list[tuple[str, Exception]] = []
-    outcomes = executor.outcomes(lambda number: jobs[number].do(), range(len(jobs)))
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if outcome.error is None:
-            yield outcome.value  # type: ignore[misc]
-        else:
-            failures.append((job.name, outcome.error))
-    if len(failures) == 1:
-        raise _named(*failures[0])
-    if failures:
-        listed = "".join(f"\n{name}: {_described(error)}" for name, error in failures)
-        causes = ExceptionGroup("failed jobs", [error for _, error in failures])
-        raise RecombineError(f"{len(failures)} of {len(jobs)} jobs failed; the others are done.{listed}") from causes
+
+    def __init__(self) -> None:
+        self.failures: list[tuple[str, Exception]] = []
+        self._count = 0
+
+    def finished(self, jobs: Sequence[Job[Result]], executor: Executor) -> Iterator[Result]:
+        """Yields the results of the jobs that succeed, in order; those that fail leave the others alone.
+
+        Args:
+            jobs: What to do.
+            executor: Who does it.
+        """
+        outcomes = executor.outcomes(lambda number: jobs[number].do(), range(len(jobs)))
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            self._count += 1
+            if outcome.error is None:
+                yield outcome.value  # type: ignore[misc]
+            else:
+                self.failures.append((job.name, outcome.error))
+
+    def check(self) -> None:
+        """Raises the error for the jobs that failed, if any did.
+
+        Raises:
+            RecombineError: With the name and the error of each.
+            Exception: What a single failed job raised, if that was no error of the user's.
+        """
+        if len(self.failures) == 1:
+            raise _named(*self.failures[0])
+        if self.failures:
+            listed = "".join(f"\n{name}: {_described(error)}" for name, error in self.failures)
+            raise RecombineError(
+                f"{len(self.failures)} of {self._count} jobs failed; the others are done.{listed}"
+            ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
 
 
 def _named(name: str, error: Exception) -> Exception:

@@ -1,7 +1,8 @@
 """The whole table in one go: all networks that make samples first, then predictors in large populations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import torch
 
 from recombine.augmentation.protocol import Samples
+from recombine.errors import RecombineError
 from recombine.example import Tokens
+from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.jobs import Run
 from recombine.experiment import Task
+from recombine.paper.distribution import Source, Told, as_job, sources, with_networks, without_networks
 from recombine.paper.provenance import provenance
 from recombine.paper.records import items, sampled_part, scored_part, with_predictions, write_record
 from recombine.paper.rows import Row
@@ -18,6 +23,7 @@ from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache, Done
 from recombine.paper.strict import described
 from recombine.paper.tasks import task
+from recombine.paper.underway import Experiment
 from recombine.paper.work import Job, Progress, Work
 
 
@@ -32,6 +38,7 @@ class How:
         command: The words that were typed, for the records.
         population: How many predictors are trained as one.
         graphs: Use CUDA graphs on a GPU.
+        executor: Who does the work; if machines other than this one, they share the cache's folder.
     """
 
     output: Path
@@ -40,6 +47,7 @@ class How:
     command: Sequence[str] = ()
     population: int = 100
     graphs: bool = True
+    executor: Executor = SERIAL
 
 
 @dataclass(frozen=True)
@@ -59,42 +67,6 @@ class Scale:
     further: Callable[[Sequence[Sequence[Tokens]], Sequence[Samples], Sequence[Task]], dict[str, Any]] = lambda *_: {}
 
 
-@dataclass
-class Experiment:
-    """One row on one split, on its way.
-
-    Attributes:
-        row: The row's name.
-        settings: How it comes about.
-        samples: The new examples of each seed, once there are any.
-        jobs: The predictors that it needs; none for a dash or direct inference.
-        outputs: Predictions for the test set by seed, once there are any.
-        is_recorded: Whether its record is written.
-    """
-
-    row: str
-    settings: Settings
-    samples: list[Samples] = field(default_factory=list)
-    jobs: list[Job] = field(default_factory=list)
-    outputs: list[list[Tokens]] = field(default_factory=list)
-    is_recorded: bool = False
-
-    @property
-    def draws(self) -> bool:
-        """Whether there are samples to be learned from."""
-        return bool(self.settings.sources)
-
-    @property
-    def is_dash(self) -> bool:
-        """Whether all samples of all seeds were rejected, so that there is nothing to learn from."""
-        return self.draws and not any(map(len, self.samples))
-
-    @property
-    def originals_only(self) -> list[int]:
-        """The seeds, not all of them, whose samples were all rejected: their predictors see the originals alone."""
-        return [job.seed for job in self.jobs if self.draws and not job.samples]
-
-
 class Matrix:
     """Rows on splits, for a number of seeds.
 
@@ -105,6 +77,7 @@ class Matrix:
         how: Where and how to compute.
         progress: Shows how it goes.
         expect: Is told how much effort is left.
+        elsewhere: Is told of each stage that was done elsewhere: its name, effort and seconds.
         say: Is told what has been done.
         scale: What the experiments are made on and with.
         known: All rows there are, among them the reference.
@@ -119,12 +92,14 @@ class Matrix:
         *,
         progress: Progress,
         expect: Callable[[float], None] = lambda _: None,
+        elsewhere: Callable[[str, float, float], None] = lambda *_: None,
         say: Callable[[str], None] = lambda _: None,
         scale: Scale | None = None,
         known: Sequence[Row] = (),
     ) -> None:
         scale = scale or Scale()
-        self.how, self.seeds, self.say, self.expect, self.further = how, seeds, say, expect, scale.further
+        self.how, self.seeds, self.further = how, seeds, scale.further
+        self.say, self.expect, self.elsewhere = say, expect, elsewhere
         # All settings are read before anything is done.
         self.experiments = {
             split: [Experiment(row.name, scale.settings(row, split)) for row in rows if split in row.splits]
@@ -146,28 +121,66 @@ class Matrix:
         }
 
     def run(self) -> None:
-        """Does what is not done yet, and writes a record of each experiment as soon as its figures are there."""
+        """Does what is not done yet, and writes a record of each experiment as soon as its figures are there.
+
+        What fails leaves the rest alone.
+
+        Raises:
+            RecombineError: When all else is done, if something failed.
+        """
+        run, executor = Run(), self.how.executor
         self.expect(sum(map(self._left, self.work)))
-        for split, work in self.work.items():
-            for experiment in self._by_generator(split):
-                self._sample(work, experiment)
+        for stages, who in ((without_networks, executor), (with_networks, executor.on(self.how.device.type))):
+            jobs = [
+                as_job(name, work, do, who)
+                for split, work in self.work.items()
+                for name, do in stages(work, self._missing_sources(split)).items()
+            ]
+            for told in run.finished(jobs, who):
+                self._tell(told)
+        for split in self.work:
+            self._take_up(split, some_failed=bool(run.failures))
         self.expect(sum(map(self._left_to_predict, self.work)))
+        self._train(run, executor.on(self.how.device.type))
+        run.check()
+
+    def _train(self, run: Run, executor: Executor) -> None:
+        jobs = []
         for split, work in self.work.items():
             self._record_finished(split)
             for population in self._populations(split):
-                work.train(population)
+                name = f"{split}: {len(population)} predictors"
+                jobs.append(as_job(name, work, partial(_train, population), executor))
+        for told in run.finished(jobs, executor):
+            self._tell(told)
+            for split in self.work:
                 self._record_finished(split)
 
-    def _by_generator(self, split: str) -> list[Experiment]:
-        """Returns the experiments, those that share recombination networks one after the other."""
-        keys = self.work[split].keys
-        order: dict[str, list[Experiment]] = {}
-        for experiment in self.experiments[split]:
-            order.setdefault(keys.generator(experiment.settings).key, []).append(experiment)
-        return [experiment for together in order.values() for experiment in together]
+    def _tell(self, stages: Sequence[Told]) -> None:
+        for stage in stages:
+            self.elsewhere(*stage)
 
-    def _sample(self, work: Work, experiment: Experiment) -> None:
-        work.row = experiment.row
+    def _missing_sources(self, split: str) -> list[Source]:
+        """Returns what is needed before predictors and not there yet."""
+        work = self.work[split]
+        needed = [each for found in self.experiments[split] for each in sources(work, found.row, found.settings)]
+        return [source for source in needed if work.cache.find(source.stage) is None]
+
+    def _take_up(self, split: str, *, some_failed: bool) -> None:
+        """Reads what there is before predictors; experiments that lack something, since it failed, are given up."""
+        work, missing = self.work[split], self._missing_sources(split)
+        if missing and not some_failed:
+            raise RecombineError(
+                "what other machines wrote here cannot be seen from this one.",
+                place=str(self.how.cache.folder),
+                hint="Name a folder that all machines share with `cache`.",
+            )
+        failed = {source.row for source in missing}
+        self.experiments[split] = [each for each in self.experiments[split] if each.row not in failed]
+        for experiment in self.experiments[split]:
+            self._read(work, experiment)
+
+    def _read(self, work: Work, experiment: Experiment) -> None:
         experiment.samples = work.samples(experiment.settings)
         if experiment.settings.method == "direct":
             experiment.outputs = work.direct(experiment.settings)
@@ -257,6 +270,10 @@ class Matrix:
         if split not in self.references or work.cache.find(work.keys.samples(self.references[split])) is None:
             return []
         return items(work.tasks[0], work.samples(self.references[split])[0])
+
+
+def _train(population: Sequence[Job], work: Work) -> None:
+    work.train(population)
 
 
 def _facts(stages: Mapping[str, Done]) -> dict[str, list[float]]:

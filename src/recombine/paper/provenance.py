@@ -22,10 +22,12 @@ def provenance(command: Sequence[str], device: str) -> dict[str, str]:
     import torch
 
     on_gpu = device.startswith("cuda")
+    # With a cluster, the GPU may be another machine's.
+    gpu = torch.cuda.get_device_name() if on_gpu and torch.cuda.is_available() else device
     return {
         "command": shlex.join(command),
         "commit": commit(),
-        "device": torch.cuda.get_device_name() if on_gpu else platform.processor() or platform.machine(),
+        "device": gpu if on_gpu else platform.processor() or platform.machine(),
         "recombine": __version__,
         "torch": torch.__version__,
         "python": sys.version.split()[0],

@@ -105,8 +105,7 @@ class Work:
         stage = self.keys.generator(settings)
         if self._latest is not None and self._latest[0] == stage.key:
             return self._latest[1]
-        self._latest = None  # before another population needs the memory
-        _free_memory()
+        self.forget()
         done = self.cache.find(stage)
         if done is not None:
             augmenter = Recombination.load(done.folder / MODEL, device=str(self.device))
@@ -180,8 +179,7 @@ class Work:
 
     def train(self, jobs: Sequence[Job]) -> None:
         """Trains predictors of one recipe as one population and keeps their predictions."""
-        self._latest = None
-        _free_memory()
+        self.forget()
         predictor = Predictor(jobs[0].recipe, seeds=[job.seed for job in jobs], device=str(self.device))
         tasks = [job.task for job in jobs]
         originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
@@ -209,6 +207,13 @@ class Work:
                 if history.evaluation:
                     done.facts["held-out exact match"] = history.evaluation[-1][number]
 
+    def forget(self) -> None:
+        """Lets recombination networks go, before others need the memory, on a GPU too."""
+        self._latest = None
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
     def predictions(self, job: Job) -> list[Tokens] | None:
         """Returns a predictor's outputs for the test set, if it has been trained."""
         done = self.cache.find(job.stage)
@@ -231,10 +236,3 @@ def _alone(task: Task, settings: Settings) -> Neighborhoods:
 def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
     """Returns examples in the order in which predictors see them."""
     return [task.as_predicted(example) for example in examples]
-
-
-def _free_memory() -> None:
-    """Gives back to the GPU what networks that are gone held."""
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
