@@ -124,3 +124,12 @@ def test_without_locks_all_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(locking, "fcntl", None)
     with locked(tmp_path / "model") as was_killed:
         assert not was_killed
+
+
+def test_folders_are_made_for_it_and_go_if_nothing_comes_into_them(tmp_path: Path) -> None:
+    with locked(tmp_path / "a/b/model"):
+        assert lock_of(tmp_path / "a/b/model").exists()
+    assert list(tmp_path.iterdir()) == []
+    with locked(tmp_path / "a/b/model"):
+        (tmp_path / "a/file").touch()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["file"]

@@ -4,7 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from recombine.errors import RecombineError
@@ -41,6 +41,7 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
         yield False
         return
     lock = lock_of(target)
+    made = [folder for folder in lock.parents if not folder.exists()]
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _acquired(lock, target, say)
@@ -53,6 +54,9 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
     finally:
         lock.unlink(missing_ok=True)  # while it is held, so that nobody else's is removed
         os.close(descriptor)
+        with suppress(OSError):  # folders into which nothing came after all
+            for folder in made:
+                folder.rmdir()
 
 
 def lock_of(target: str | Path) -> Path:
