@@ -76,8 +76,10 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         manifest = json.loads(read_whole(place).decode("utf-8"))
         form, written_by = manifest["format"], manifest["recombine"]
         if form == FORMAT:
-            found, files, digest = manifest["kind"], dict(manifest["files"]), manifest["digest"]
-            settings: dict[str, Any] = dict(manifest["settings"])
+            found, files, digest = manifest["kind"], manifest["files"], manifest["digest"]
+            settings: dict[str, Any] = manifest["settings"]
+            if not isinstance(files, dict) or not isinstance(settings, dict):
+                raise TypeError("lists, perhaps of pairs, are no tables")
     except FileNotFoundError as error:
         raise RecombineError(
             "there is no model here.", place=str(path), hint=f"Expected a folder with {MANIFEST} in it."
