@@ -36,7 +36,7 @@ def plans(train: Sequence[Example], device: str) -> list[Plan]:
     learned = Recombination(
         LongShort(removal="distinct"),
         SMALL_GENERATOR,
-        sampling=SamplingSettings(decoding=Decoding("mixed", temperature=0.2)),
+        sampling=SamplingSettings(decoding=Decoding("mixed", temperature=0.2), surplus=1.25),
         device=device,
     )
     return [

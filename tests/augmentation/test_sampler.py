@@ -18,7 +18,7 @@ from recombine.models.architecture import Architecture
 torch.set_num_threads(1)
 
 A, B = SEP + 1, SEP + 2
-WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0)
+WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0, confidence="pair")
 
 
 def any_two(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -311,3 +311,12 @@ def test_what_was_turned_down_says_why_and_where_it_came_from(script: Script) ->
         reason: sum(p.provenance.details["rejected"] == reason for p in found.turned_down) for reason in by_reason
     }
     assert all(counts[reason] == min(module.SHOWN, found.rejected[reason]) for reason in counts)
+
+
+def test_for_a_surplus_the_temperature_does_not_rise(script: Script) -> None:
+    """Three are wanted for two; there are two, and patience is lost with the second batch."""
+    asked = script([(ids, -1.0) for ids in ways(2)])
+    found = sampler(replace(RISING, surplus=1.5)).sample(2, [0])[0]
+    assert len(found) == 2
+    assert found.shortfall == ""
+    assert {decoding.temperatures[0] for decoding in asked} == {0.3}

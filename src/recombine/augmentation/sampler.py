@@ -44,10 +44,10 @@ class SamplingSettings:
         decoding: How tokens are chosen.
         novelty: What must be new: the pair; the input, since another output for a known input could only contradict
             it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
-        surplus: Collect so many times n samples and keep the n of the highest confidence.
-        confidence: What that is: log p(d) (``pair``), which is lower for longer samples and for unusual inputs; or the
-            mean log-probability of the tokens of y, given x (``output``), which tells right outputs from wrong ones
-            whatever was drawn for x. Not in the paper.
+        surplus: Collect so many times n samples, if they can be had, and keep the n of the highest confidence.
+        confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
+            outputs from wrong ones whatever was drawn for x; or log p(d) (``pair``), as in the authors' code, which
+            prefers short samples.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -56,8 +56,8 @@ class SamplingSettings:
 
     decoding: Decoding = field(default_factory=Decoding)
     novelty: Novelty | Literal["nothing"] = "input"
-    surplus: float = 1.25
-    confidence: Literal["pair", "output"] = "pair"
+    surplus: float = 4.0
+    confidence: Literal["output", "pair"] = "output"
     patience: int = 100
     warmer: float = 0.2
     warmest: float = 1.0
@@ -77,12 +77,15 @@ class _Collected:
     kept_before: int = 0
     given_up: bool = False
 
-    def over(self, wanted: int, settings: SamplingSettings) -> bool:
-        """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first."""
+    def over(self, n: int, wanted: int, settings: SamplingSettings) -> bool:
+        """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first.
+
+        For a surplus beyond n it is not raised: what comes at higher temperatures would hardly be among the best.
+        """
         gained = len(self.kept) - self.kept_before
         if len(self.kept) < wanted and self.drawn >= settings.patience * max(LEAST, gained):
             fixed = settings.decoding.strategy in ("greedy", "beam")
-            self.given_up = fixed or self.temperature >= settings.warmest
+            self.given_up = fixed or self.temperature >= settings.warmest or len(self.kept) >= n
             self.temperature = min(settings.warmest, self.temperature + settings.warmer)
             self.drawn, self.kept_before = 0, len(self.kept)
         return self.given_up or len(self.kept) >= wanted
@@ -180,7 +183,7 @@ class Sampler:
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         batches = 0
         # A sum asks every replica, as "any" would not: a replica that is asked may lose patience.
-        while sum(not so_far.over(wanted, settings) for so_far in collected):
+        while sum(not so_far.over(n, wanted, settings) for so_far in collected):
             decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
             drawn = [draw(settings.batch, rng) for draw, rng in zip(self.prototypes, rngs, strict=True)]
             chosen = np.stack(drawn)  # (R, B, n)
