@@ -69,18 +69,20 @@ def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
         found = source.settings
         if not source.is_learned:
             jobs.setdefault(source.stage.key, (f"{work.split}, {source.row}: samples", source.do))
-        elif found.prototypes and work.cache.find(work.keys.generator(found)) is None:
-            stage = work.keys.neighborhoods(found)
-            if work.cache.find(stage) is None:
-                jobs.setdefault(stage.key, (f"{work.split}, {source.row}: neighborhoods", partial(_search, source)))
+        elif _lacks_neighborhoods(work, found):
+            key = work.keys.neighborhoods(found).key
+            jobs.setdefault(key, (f"{work.split}, {source.row}: neighborhoods", partial(_search, source)))
     return dict(jobs.values())
 
 
 def with_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
-    """Returns the next jobs: for each population of recombination networks, its training and all that it then gives."""
+    """Returns the next jobs: for each population of recombination networks, its training and all that it then gives.
+
+    Where neighborhoods could not be found, there is nothing to train.
+    """
     groups: dict[str, list[Source]] = {}
     for source in missing:
-        if source.is_learned:
+        if source.is_learned and not _lacks_neighborhoods(work, source.settings):
             groups.setdefault(work.keys.generator(source.settings).key, []).append(source)
     return {f"{work.split}, {group[0].row}": partial(_each, group) for group in groups.values()}
 
@@ -92,6 +94,13 @@ def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]
     # Where it is done, another folder may be the current one.
     apart = replace(work, cache=Cache(work.cache.folder.resolve()), progress=_silent)
     return Job(name, partial(_elsewhere, apart, do, commit()))
+
+
+def _lacks_neighborhoods(work: Work, settings: Settings) -> bool:
+    """Tells whether networks are to be trained on neighborhoods that are not there yet."""
+    if not settings.prototypes or work.cache.find(work.keys.generator(settings)) is not None:
+        return False
+    return work.cache.find(work.keys.neighborhoods(settings)) is None
 
 
 def _search(source: Source, work: Work) -> None:

@@ -1,0 +1,104 @@
+"""Whoever does the work, the same files come of it; what fails is named and leaves the rest alone."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Run, assert_is_sentence
+from two_nodes import two_nodes
+
+from recombine.errors import RecombineError
+
+ROWS = "geca,recomb-2,recomb-2 + resampling"
+OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--device", "cpu", "--tiny")
+DIFFERENT = ("seconds", "provenance", "digest", "date")
+"""What files say of the time and place at which they were made."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with two_nodes() as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the rehearsal one of seconds."""
+    import torch
+
+    from recombine.paper import tiny
+
+    torch.set_num_threads(1)
+    settings = tiny.tiny_settings
+
+    def quicker(row: "tiny.Row", split: str) -> "tiny.Settings":
+        found = settings(row, split)
+        return replace(
+            found, generator=replace(found.generator, max_steps=80), predictor=replace(found.predictor, epochs=1)
+        )
+
+    monkeypatch.setattr(tiny, "tiny_settings", quicker)
+
+
+def contents(folder: Path) -> dict[str, object]:
+    """Returns all files by name: bytes, or what records and accounts of stages say but for `DIFFERENT`."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content: object = path.read_bytes()
+            if path.name in ("stage.json", "run.json") or path.parent == folder:
+                content = {key: value for key, value in json.loads(path.read_text()).items() if key not in DIFFERENT}
+            found[path.relative_to(folder).as_posix()] = content
+    return found
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_table_is_the_same_file_by_file(run: Run, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
+    others = {"serial": (), "processes": (), "ray": ("--address", cluster.address)}
+    for name, options in others.items():
+        words = ("--rows", ROWS, *OPTIONS, "--executor", name, *options, "-o", tmp_path / name, "--json")
+        done = run("paper", "table1", *words)
+        assert done.code == 0, done.err
+        assert "jump, recomb-2 + resampling: 2 recombination networks" in done.err
+        assert done.err.count("jump: ") == 2  # populations of predictors
+    serial = contents(tmp_path / "serial")
+    assert {name.partition("-")[0] for name in serial} == {
+        "jump",
+        *(f".cache/{kind}" for kind in ("generator", "neighborhoods", "predictions", "samples")),
+    }
+    assert any(serial["jump-recomb-2.json"]["kept"])  # type: ignore[index]
+    assert contents(tmp_path / "processes") == serial
+    assert contents(tmp_path / "ray") == serial
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_row_that_fails_leaves_the_others_alone(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+) -> None:
+    def fails(self: object, *_: object) -> None:
+        raise RecombineError("no example has a neighborhood.")
+
+    monkeypatch.setattr("recombine.paper.work.Work.neighborhoods", fails)
+    options = ("--rows", "baseline,recomb-2,geca", *OPTIONS, "--executor", executor, "-o", tmp_path, "--json")
+    done = run("paper", "table1", *options)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines()[-1] == "Error: jump, recomb-2: neighborhoods: no example has a neighborhood."
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == ["jump-baseline.json", "jump-geca.json"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--executor", "slurm"], ["unknown executor 'slurm'", "processes, ray, serial"]),
+        (["--address", "10.0.0.1:6379"], ["--address", "--executor ray"]),
+        (["--executor", "processes", "--address", "10.0.0.1:6379"], ["--address", "--executor ray"]),
+    ],
+)
+@pytest.mark.parametrize("command", [["paper", "table1"], ["paper", "table2"]])
+def test_what_there_is_not(run: Run, tmp_path: Path, command: list[str], options: list[str], words: list[str]) -> None:
+    assert_is_sentence(run(*command, *options, "-o", tmp_path / "new"), words)
+    assert not (tmp_path / "new").exists()
