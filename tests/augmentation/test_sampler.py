@@ -1,3 +1,5 @@
+import itertools
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -7,12 +9,15 @@ import torch
 from networks import MORPHOLOGY, SCAN, network
 from toy import EXAMPLES, VOCABULARY
 
+from recombine.augmentation import batches
 from recombine.augmentation import sampler as module
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.sampler import Sampler, SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.example import Example
+from recombine.execution.executor import SERIAL, Serial
+from recombine.execution.processes import Processes
 from recombine.models.architecture import Architecture
 
 torch.set_num_threads(1)
@@ -57,7 +62,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
             of_y = torch.tensor([[-float(ids[0]) for ids, _ in rows]])  # the lower, the higher the first token's id
             return Generated(tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y)
 
-        monkeypatch.setattr(module, "generate", scripted)
+        monkeypatch.setattr(batches, "generate", scripted)
         return asked
 
     return say
@@ -107,7 +112,7 @@ def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides(
     script: Script, said: list[int], kept_if_new: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script([(said, -1.0)])
-    monkeypatch.setattr(Sampler, "_sequences", lambda self, chosen: self.table[torch.from_numpy(chosen)])
+    monkeypatch.setattr(batches.Drawing, "_sequences", lambda self, chosen: self.table[torch.from_numpy(chosen)])
     for novelty in ("pair", "input", "both"):
         once = sampler(replace(WARM, novelty=novelty, batch=1, patience=1))
         once.steps = 10
@@ -293,7 +298,7 @@ def test_sequences_are_as_long_as_the_longest_training_example() -> None:
         return generate(model, prototypes, most, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "generate", spying)
+        patch.setattr(batches, "generate", spying)
         sampler().sample(3, [0])
     assert set(steps) == {max(len(example.d) for example in EXAMPLES) + 1}
 
@@ -320,3 +325,40 @@ def test_for_a_surplus_the_temperature_does_not_rise(script: Script) -> None:
     assert len(found) == 2
     assert found.shortfall == ""
     assert {decoding.temperatures[0] for decoding in asked} == {0.3}
+
+
+@pytest.mark.parametrize("start", [0.05, 1.0], ids=["temperatures rise", "one temperature"])
+def test_however_many_draw_the_samples_are_the_same(start: float) -> None:
+    settings = replace(WARM, decoding=Decoding("mixed", start), patience=3, warmer=0.3)
+    population = sampler(settings, seeds=(1, 2))
+    population.steps = 40
+    alone, two, three = (
+        population.sample(20, [3, 4], executor=executor) for executor in (SERIAL, Processes(2), Processes(3))
+    )
+    assert any(map(len, alone))
+    assert alone == two == three
+
+
+def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperature() -> None:
+    drawn: list[tuple[int, int, float]] = []
+    numbers = itertools.count()
+
+    def draw(request: batches.Request) -> batches.Batch:
+        drawn.append((request.number, int(request.chosen[0]), request.temperatures[0]))
+        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 2))
+
+    class Ahead(Serial):
+        """Draws two more than are asked for."""
+
+        def outcomes(self, do, items):  # noqa: ANN001, ANN202
+            done = deque()
+            for outcome in super().outcomes(do, items):
+                done.append(outcome)
+                if len(done) > 2:
+                    yield done.popleft()
+
+    found = batches.Batches(draw, lambda: np.array([next(numbers)]), Ahead(), torch.device("cpu"))
+    given = [int(found.next((temperature,)).chosen[0]) for temperature in (0.5, 0.5, 1.0, 1.0)]
+    assert given == [0, 1, 2, 3]
+    assert [each for each in drawn if each[2] == 0.5] == [(n, n, 0.5) for n in range(4)]
+    assert [each for each in drawn if each[2] == 1.0] == [(n, n, 1.0) for n in range(2, 6)]

@@ -16,6 +16,7 @@ from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.execution.executor import SERIAL, Executor
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible
 from recombine.training.corpus import Corpus
 from recombine.training.device import resolve
@@ -173,9 +174,23 @@ class Recombination:
         return self.sample_each(n, seed, accept)[0]
 
     def sample_each(
-        self, n: int, seed: int = 0, accept: Validators = None, *, report: Drawn | None = None
+        self,
+        n: int,
+        seed: int = 0,
+        accept: Validators = None,
+        *,
+        report: Drawn | None = None,
+        executor: Executor = SERIAL,
     ) -> list[Samples]:
-        """Returns n samples from each network; what is accepted may be told for all or for each."""
+        """Returns n samples from each network.
+
+        Args:
+            n: How many.
+            seed: Same seed, same samples.
+            accept: What they must satisfy; may be told for all or for each.
+            report: Is told how it goes.
+            executor: Who draws them; the samples are the same for all.
+        """
         check_request(n, seed)
         if self.examples_ is None:
             raise unfitted("Recombination")
@@ -191,7 +206,7 @@ class Recombination:
             owned=owned,
         )
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
-        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report)
+        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report, executor=executor)
 
     def _prototypes(self, places: range) -> Prototypes:
         assert self.examples_ is not None

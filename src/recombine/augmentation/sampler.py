@@ -8,15 +8,16 @@ from typing import Literal
 import numpy as np
 import torch
 
+from recombine.augmentation.batches import Batches, Drawing
 from recombine.augmentation.drawing import turned_down
 from recombine.augmentation.protocol import Novelty, Samples, Validator
-from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
-from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
+from recombine.decoding.generate import Decoding, Generated
 from recombine.example import Example, Provenance
-from recombine.models.noise import Noise
+from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import encoded, padded
-from recombine.training.twins import Twins, called
+from recombine.training.twins import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
@@ -173,36 +174,51 @@ class Sampler:
         self._known_codes = [coded[replica % len(coded)] for replica in range(model.replicas)]
 
     def sample(
-        self, n: int, seeds: Sequence[int], accept: Validators = None, *, report: Drawn | None = None
+        self,
+        n: int,
+        seeds: Sequence[int],
+        accept: Validators = None,
+        *,
+        report: Drawn | None = None,
+        executor: Executor = SERIAL,
     ) -> list[Samples]:
-        """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples."""
+        """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples.
+
+        Args:
+            n: How many.
+            seeds: One for each replica.
+            accept: What samples must satisfy.
+            report: Is told how it goes.
+            executor: Who draws batches; the samples are the same for all.
+        """
         settings = self.settings
         validators = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
         wanted = round(n * settings.surplus)
         collected = [_Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
-        batches = 0
+        batches = Batches(
+            Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds)),
+            lambda: np.stack([draw(settings.batch, rng) for draw, rng in zip(self.prototypes, rngs, strict=True)]),
+            executor.on(self.device.type),
+            self.device,
+        )
         # A sum asks every replica, as "any" would not: a replica that is asked may lose patience.
         while sum(not so_far.over(n, wanted, settings) for so_far in collected):
-            decoding = replace(settings.decoding, temperatures=tuple(so_far.temperature for so_far in collected))
-            drawn = [draw(settings.batch, rng) for draw, rng in zip(self.prototypes, rngs, strict=True)]
-            chosen = np.stack(drawn)  # (R, B, n)
-            sequences = self._sequences(chosen)
-            generated = self._generated(sequences, decoding, self._noise(seeds, batches))
-            batches += 1
+            batch = batches.next(tuple(so_far.temperature for so_far in collected))
             for replica, so_far in enumerate(collected):
                 if not so_far.given_up and len(so_far.kept) < wanted:
                     self._collect(
                         so_far,
-                        chosen[replica],
-                        generated,
+                        batch.chosen[replica],
+                        batch.generated,
                         replica,
-                        width=sequences.shape[-1],
+                        width=batch.width,
                         wanted=wanted,
                         accept=validators[replica],
                     )
             if report is not None:
                 report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
+        batches.close()
         return [self._result(n, so_far) for so_far in collected]
 
     def _known_inputs(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:
@@ -214,24 +230,6 @@ class Sampler:
         first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
         whole = ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
         return whole & torch.isin(_input_codes(tokens, self._codes), self._known_codes[replica])
-
-    def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
-        if self.twins is None:
-            return generate(self.model, sequences, self.steps, decoding, noise)
-        names = self.twins.draw(sequences, noise)
-        generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
-        return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
-
-    def _noise(self, seeds: Sequence[int], batch: int) -> Noise:
-        """Starts anew with every batch: how many numbers the last one took depends on the longest of all replicas."""
-        states = [np.random.SeedSequence([4, seed, batch]) for seed in seeds]
-        return Noise([int(state.generate_state(1)[0]) for state in states], self.device)
-
-    def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
-        index = torch.from_numpy(chosen).to(self.device)
-        sequences = self.table[index]
-        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
-        return sequences[..., :longest]
 
     def _collect(
         self,

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from typing import Any
 
 from recombine.errors import RecombineError
@@ -59,7 +59,11 @@ class Ray:
         gpus = 0 if device == "cpu" else 1
         return self if gpus == self.gpus else Ray(self.address, gpus=gpus)
 
-    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+    def alone(self) -> Executor:
+        """Returns itself: it may be for the cluster's GPU."""
+        return self
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
         import ray
 
@@ -77,7 +81,7 @@ class Ray:
                 yield _outcome(pending.popleft())
         finally:
             for reference in pending:
-                ray.cancel(reference, force=True)
+                ray.cancel(reference)
 
     def _send(self, do: Callable[[Any], Any]) -> Any:  # noqa: ANN401
         import ray

@@ -2,7 +2,8 @@
 
 import copy
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -35,7 +36,11 @@ class Executor(Protocol):
         """Returns the executor of the same kind for work on a device, ``cpu`` or ``cuda``."""
         ...
 
-    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+    def alone(self) -> "Executor":
+        """Returns who does a piece of work that is the only one: where all is done on this machine, this process."""
+        ...
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item, in the items' order.
 
         Args:
@@ -58,7 +63,11 @@ class Serial:
         """Returns itself: here are the devices of this process."""
         return self
 
-    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+    def alone(self) -> Executor:
+        """Returns itself."""
+        return self
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item."""
         for item in items:
             try:
@@ -71,7 +80,7 @@ class Serial:
 SERIAL = Serial()
 
 
-def in_order(executor: Executor, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def in_order(executor: Executor, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
     """Yields the results of pieces of one whole; where one fails, the whole does, at once.
 
     Args:
@@ -79,10 +88,11 @@ def in_order(executor: Executor, do: Callable[[Item], Result], items: Iterable[I
         do: What to do; see `Executor.outcomes`.
         items: With what.
     """
-    for outcome in executor.outcomes(do, items):
-        if outcome.error is not None:
-            raise outcome.error
-        yield outcome.value  # type: ignore[misc]
+    with closing(executor.outcomes(do, items)) as outcomes:
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise outcome.error
+            yield outcome.value  # type: ignore[misc]
 
 
 def attempt(do: Callable[[Item], Result], item: Item) -> Outcome[Result]:

@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
@@ -43,7 +43,11 @@ class Processes:
         """Returns itself, or for a GPU, which forks cannot share with their parent, who works in this process."""
         return self if device == "cpu" else SERIAL
 
-    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Outcome[Result]]:
+    def alone(self) -> Executor:
+        """Returns who works in this process: it has all threads."""
+        return SERIAL
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
         if self.here:
             yield from SERIAL.outcomes(do, items)

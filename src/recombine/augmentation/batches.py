@@ -1,0 +1,159 @@
+"""Batches of draws from networks, made one after the other or by many at once, and the same in either case."""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+import torch
+
+from recombine.data.vocabulary import PAD
+from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.execution.executor import Executor, in_order
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
+from recombine.training.twins import Twins, called
+
+Temperatures = tuple[float, ...]
+"""One for each replica."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a batch is to be drawn with.
+
+    Attributes:
+        number: Which batch it is; its random numbers depend on that, and on nothing drawn before.
+        chosen: The prototypes (R, B, n), by their numbers.
+        temperatures: How wild.
+    """
+
+    number: int
+    chosen: np.ndarray
+    temperatures: Temperatures
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was drawn.
+
+    Attributes:
+        chosen: The prototypes (R, B, n), by their numbers.
+        width: How many tokens each of them was padded to.
+        generated: The sequences.
+    """
+
+    chosen: np.ndarray
+    width: int
+    generated: Generated
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Draws batches from a population of networks: all that it takes and no more, since it may have to travel.
+
+    Attributes:
+        model: R trained replicas, in evaluation mode.
+        table: The examples as token ids (N, T), padded.
+        steps: The most tokens a sequence may have.
+        decoding: How tokens are chosen, but for the temperatures.
+        twins: The names that the model knows twins by, if it does.
+        seeds: One for each replica.
+    """
+
+    model: Recombiner
+    table: torch.Tensor
+    steps: int
+    decoding: Decoding
+    twins: Twins | None
+    seeds: tuple[int, ...]
+
+    def __call__(self, request: Request) -> Batch:
+        """Draws a batch."""
+        sequences = self._sequences(request.chosen)
+        decoding = replace(self.decoding, temperatures=request.temperatures)
+        return Batch(
+            request.chosen, sequences.shape[-1], self._generated(sequences, decoding, self._noise(request.number))
+        )
+
+    def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
+        sequences = self.table[torch.from_numpy(chosen).to(self.table.device)]
+        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
+        return sequences[..., :longest]
+
+    def _noise(self, batch: int) -> Noise:
+        """Starts anew with every batch: how many numbers the last one took depends on the longest of all replicas."""
+        states = [np.random.SeedSequence([4, seed, batch]) for seed in self.seeds]
+        return Noise([int(state.generate_state(1)[0]) for state in states], self.table.device)
+
+    def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
+        if self.twins is None:
+            return generate(self.model, sequences, self.steps, decoding, noise)
+        names = self.twins.draw(sequences, noise)
+        generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
+        return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
+
+
+class Batches:
+    """Gives batch after batch. Where many draw, they are ahead, and what is not asked for is dropped.
+
+    Args:
+        draw: Draws a batch; a function of the request alone.
+        choose: Chooses the prototypes of the next batch, whatever the temperature.
+        executor: Who draws.
+        device: Where batches are wanted.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[[Request], Batch],
+        choose: Callable[[], np.ndarray],
+        executor: Executor,
+        device: torch.device,
+    ) -> None:
+        self.choose, self.executor, self.device = choose, executor, device
+        self.draw: Callable[[Request], Any] = draw if executor.here else lambda request: _packed(draw(request))
+        self._number = 0
+        self._ahead: dict[int, np.ndarray] = {}  # chosen, but not drawn with, or to be drawn with once more
+        self._temperatures: Temperatures | None = None
+        self._drawn: Generator[Any, None, None] | None = None
+
+    def next(self, temperatures: Temperatures) -> Batch:
+        """Returns the next batch."""
+        if self._drawn is None or temperatures != self._temperatures:  # what was drawn ahead was drawn with others
+            self.close()
+            self._temperatures = temperatures
+            self._drawn = in_order(self.executor, self.draw, self._requests(self._number, temperatures))
+        batch = next(self._drawn)
+        chosen = self._ahead.pop(self._number)
+        self._number += 1
+        return batch if self.executor.here else _unpacked(batch, chosen, self.device)
+
+    def close(self) -> None:
+        """Drops what was drawn ahead."""
+        if self._drawn is not None:
+            self._drawn.close()
+
+    def _requests(self, first: int, temperatures: Temperatures) -> Iterator[Request]:
+        for number in count(first):
+            if number not in self._ahead:
+                self._ahead[number] = self.choose()
+            yield Request(number, self._ahead[number], temperatures)
+
+
+def _packed(batch: Batch) -> tuple[int, dict[str, Any]]:
+    """Returns a batch without its prototypes as arrays, which can be sent as they are."""
+    found = {field.name: getattr(batch.generated, field.name) for field in fields(Generated)}
+    return batch.width, {
+        name: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for name, value in found.items()
+    }
+
+
+def _unpacked(packed: tuple[int, dict[str, Any]], chosen: np.ndarray, device: torch.device) -> Batch:
+    width, found = packed
+    tensors: dict[str, Any] = {
+        name: torch.from_numpy(value.copy()).to(device) if isinstance(value, np.ndarray) else value
+        for name, value in found.items()
+    }
+    return Batch(chosen, width, Generated(**tensors))
