@@ -81,7 +81,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def figures(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key not in ("seconds", "provenance")}
+    return {key: value for key, value in record.items() if key not in ("seconds", "provenance", "digest")}
 
 
 def predictors(run: Run) -> set[str]:

@@ -111,6 +111,14 @@ def test_records_are_written_and_read(tmp_path: Path, row: str, name: str) -> No
         "{}",
         '{"row": "a", "column": "b", "exact_match": 7}',
         '{"row": 1, "column": "b", "exact_match": []}',
+        '{"row": "a", "column": "b", "exact_match": [true]}',
+        '{"row": "a", "column": "b", "exact_match": [], "seeds": 3}',
+        '{"row": "a", "column": "b", "exact_match": [], "samples": [{"n": 1}]}',
+        '{"row": "a", "column": "b", "exact_match": [], "samples_right": {"mean": "x"}}',
+        '{"row": "a", "column": "b", "exact_match": [], "rejected": [{"known": "x"}]}',
+        '{"row": "a", "column": "b", "exact_match": [], "listing": [{"x": "a"}]}',
+        '{"row": "a", "column": "b", "exact_match": [1], "tested": 1000000000000, "correct": ["AAAA"]}',
+        '{"row": "a", "column": "b", "exact_match": [1], "correct": ["AAAA"]}',
     ],
 )
 def test_what_is_no_record(tmp_path: Path, content: str) -> None:
@@ -121,8 +129,8 @@ def test_what_is_no_record(tmp_path: Path, content: str) -> None:
 
 
 def test_a_record_that_was_altered_or_cut_short_is_named(tmp_path: Path) -> None:
-    path = write_record({"row": "a", "column": "jump", "exact_match": [0.5], "counts": {2: 1, 10: 3}}, tmp_path)
-    assert read_records(tmp_path)[0]["counts"] == {"2": 1, "10": 3}
+    path = write_record({"row": "a", "column": "jump", "exact_match": [0.5], "seconds": {2: 1, 10: 3}}, tmp_path)
+    assert read_records(tmp_path)[0]["seconds"] == {"2": 1, "10": 3}
     content = path.read_text("utf-8")
     for other in (content.replace("0.5", "0.9"), content.replace('"jump"', '"hop"'), content[:-10]):
         path.write_text(other, "utf-8")

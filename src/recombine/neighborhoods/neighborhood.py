@@ -123,7 +123,10 @@ class Neighborhoods:
             raise _damaged(path) from error
         if not intact:
             raise _damaged(path)
-        return cls(rows, **json.loads(description))
+        try:
+            return cls(rows, **json.loads(description))
+        except (TypeError, ValueError, RecursionError) as error:  # written whole, and yet none of ours
+            raise _damaged(path) from error
 
 
 def _digest(rows: Integers, description: str) -> str:

@@ -17,6 +17,7 @@ from recombine.errors import RecombineError
 from recombine.evaluation.audit import audit
 from recombine.evaluation.seeds import summarize
 from recombine.example import Tokens
+from recombine.paper.form import is_record
 
 if TYPE_CHECKING:
     from recombine.experiment import Task
@@ -141,11 +142,9 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     for path in sorted(folder.glob("*.json")):
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            known = [isinstance(content["row"], str), isinstance(content["column"], str)]
-            known.append(all(isinstance(share, int | float) for share in content["exact_match"]))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
-        if not all(known):
+        if not is_record(content):
             raise RecombineError("this is no record of an experiment.", place=str(path))
         if not unseal(content):
             raise RecombineError(

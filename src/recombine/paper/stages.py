@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from recombine.data.output import ROOM, replacing_folder
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.paper.provenance import commit, today
@@ -88,41 +87,34 @@ class Cache:
             self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
             shutil.rmtree(folder, ignore_errors=True)
             return None
-        self._found[stage.key] = Done(
-            stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"]
-        )
+        self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"])
         return self._found[stage.key]
 
     @contextmanager
     def doing(self, stage: Stage) -> Iterator[Done]:
         """Gives a folder for a stage's files, which becomes its result when the block ends well, and else vanishes."""
         folder = self._folder(stage)
-        temporary = folder.parent / f".{secrets.token_hex(8)}.tmp"
-        done = Done(stage.key, temporary, commit=commit())
+        done = Done(stage.key, folder, commit=commit())
         try:
-            temporary.mkdir(parents=True)
-            yield done
-            manifest = {
-                "kind": stage.kind,
-                "inputs": stage.inputs,
-                "seconds": done.seconds,
-                "facts": done.facts,
-                "commit": done.commit,
-                "date": today(),
-                "files": _checksums(temporary),
-            }
-            with (temporary / MANIFEST).open("w", encoding="utf-8") as file:
-                json.dump({**manifest, "digest": _digest(manifest)}, file, indent=1, ensure_ascii=False)
-                file.flush()
-                os.fsync(file.fileno())
-            shutil.rmtree(folder, ignore_errors=True)
-            temporary.rename(folder)
-            done.folder = folder
-            self._found[stage.key] = done
+            with replacing_folder(folder) as done.folder:
+                yield done
+                manifest = {
+                    "kind": stage.kind,
+                    "inputs": stage.inputs,
+                    "seconds": done.seconds,
+                    "facts": done.facts,
+                    "commit": done.commit,
+                    "date": today(),
+                    "files": _checksums(done.folder),
+                }
+                content = json.dumps({**manifest, "digest": _digest(manifest)}, indent=1, ensure_ascii=False)
+                (done.folder / MANIFEST).write_text(content, encoding="utf-8")
         except OSError as error:
-            raise RecombineError(f"cannot be written: {error.strerror or error}.", place=str(folder)) from error
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            raise RecombineError(
+                f"cannot be written: {error.strerror or error}.", place=str(folder), hint=ROOM
+            ) from error
+        done.folder = folder
+        self._found[stage.key] = done
 
     def _folder(self, stage: Stage) -> Path:
         return self.folder / f"{stage.kind}-{stage.key}"

@@ -16,6 +16,7 @@ from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
 from recombine.training.schedule import Group
 from recombine.training.tensors import read_tensors, write_tensors
+from recombine.training.untrusted import fitting
 
 EVERY = 20.0
 """Seconds between two saves, at least."""
@@ -73,6 +74,10 @@ class Checkpoint:
         tensors, description = read_tensors(self.path)
         if description.get("run") != self.run:
             return
+        with fitting(self.path):
+            self._restore(trainer, tensors, description)
+
+    def _restore(self, trainer: Trainer, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
         device = trainer.best.device
 
         def part(name: str) -> dict[str, torch.Tensor]:
