@@ -11,6 +11,7 @@ from commands import Run, assert_is_sentence
 from two_nodes import two_nodes
 
 from recombine.errors import RecombineError
+from recombine.execution.cluster import Ray
 
 ROWS = "geca,recomb-2,recomb-2 + resampling"
 OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--device", "cpu", "--tiny")
@@ -74,6 +75,58 @@ def test_a_table_is_the_same_file_by_file(run: Run, tmp_path: Path, cluster: Any
     assert contents(tmp_path / "ray") == serial
 
 
+@pytest.mark.usefixtures("tiny")
+def test_samples_are_the_same_byte_for_byte(
+    run: Run,
+    train: Path,
+    tmp_path: Path,
+    cluster: Any,  # noqa: ANN401
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("recombine.neighborhoods.search.SHARD", 8)  # so that there are parts to be searched
+    monkeypatch.setattr("recombine.neighborhoods.search.TRIAL", 4)
+    searched: list[str] = []
+    outcomes = Ray.outcomes
+    monkeypatch.setattr(Ray, "outcomes", lambda *words: searched.append(repr(words[1])) or outcomes(*words))
+    options = ("-n", 12, "--device", "cpu", "--seeds", 2, "--no-resample", "--epochs", 10)
+    executors = {"none": (), "serial": ("--executor", "serial"), "processes": ("--executor", "processes")}
+    for name, words in (executors | {"ray": ("--executor", "ray", "--address", cluster.address)}).items():
+        done = run("augment", train, *options, *words, "-o", tmp_path / f"{name}.jsonl")
+        assert done.code == 0, done.err
+    for seed in (0, 1):
+        expected = (tmp_path / f"serial.{seed}.jsonl").read_bytes()
+        assert expected
+        assert all(
+            (tmp_path / f"{name}.{seed}.jsonl").read_bytes() == expected for name in ("none", "processes", "ray")
+        )
+    assert any("carry_out" in what for what in searched)
+    assert any("Batches" in what for what in searched)
+
+
+def test_a_comparison_is_the_same(run: Run, train: Path, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
+    options = ("--seeds", 1, "-n", 6, "--epochs", 4, "--size", "small", "--device", "cpu", "--threads", 1)
+    executors = {"serial": (), "processes": (), "ray": ("--address", cluster.address)}
+    shown = {}
+    for name, words in executors.items():
+        done = run("compare", train, *options, "--executor", name, *words, "-o", tmp_path / name)
+        assert done.code == 0, done.err
+        shown[name] = done.out
+    assert shown["processes"] == shown["ray"] == shown["serial"]
+    for name in ("processes", "ray"):
+        assert _but_for_the_command(tmp_path / name) == _but_for_the_command(tmp_path / "serial")
+
+
+def _but_for_the_command(folder: Path) -> dict[str, object]:
+    found = contents(folder)
+    del found["run.json"]["command"]  # type: ignore[attr-defined]
+    return found
+
+
+def test_executors_are_for_the_learned_method(run: Run, train: Path) -> None:
+    done = run("augment", train, "--method", "geca", "--executor", "processes")
+    assert_is_sentence(done, ["--executor is for --method learned"])
+
+
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_row_that_fails_leaves_the_others_alone(
@@ -98,7 +151,10 @@ def test_a_row_that_fails_leaves_the_others_alone(
         (["--executor", "processes", "--address", "10.0.0.1:6379"], ["--address", "--executor ray"]),
     ],
 )
-@pytest.mark.parametrize("command", [["paper", "table1"], ["paper", "table2"]])
-def test_what_there_is_not(run: Run, tmp_path: Path, command: list[str], options: list[str], words: list[str]) -> None:
-    assert_is_sentence(run(*command, *options, "-o", tmp_path / "new"), words)
+@pytest.mark.parametrize("command", [["paper", "table1"], ["paper", "table2"], ["compare"], ["augment"]])
+def test_what_there_is_not(
+    run: Run, train: Path, tmp_path: Path, command: list[str], options: list[str], words: list[str]
+) -> None:
+    data = [] if command[0] == "paper" else [train]
+    assert_is_sentence(run(*command, *data, *options, "-o", tmp_path / "new"), words)
     assert not (tmp_path / "new").exists()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recombine.cli.executing import Address, Workers
 from recombine.cli.learned import Learned
 from recombine.cli.methods import LEARNED, Plan, augment
 from recombine.cli.options import (
@@ -129,6 +130,8 @@ def augment_cli(
     device: Device = AUTO,
     threads: Threads = None,
     seeds: Seeds = None,
+    executor: Workers = None,
+    address: Address = None,
     test: Test = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
@@ -148,7 +151,13 @@ def augment_cli(
 
     training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
     learned = Learned(
-        prototypes=prototypes, neighborhood=neighborhood, temperature=temperature, novelty=novelty, model=model
+        prototypes=prototypes,
+        neighborhood=neighborhood,
+        temperature=temperature,
+        novelty=novelty,
+        model=model,
+        executor=executor,
+        address=address,
     )
     plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output), resample)
     reading = Reading(format, tokens, columns)

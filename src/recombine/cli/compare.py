@@ -1,11 +1,13 @@
 """``recombine compare``: does augmentation help on one's own data?"""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.executing import SERIAL, Address, Workers, check_executor, chosen_executor, device_of
 from recombine.cli.options import (
     AUTO,
     Columns,
@@ -82,6 +84,8 @@ def compare_cli(
     max_time: MaxTime = None,
     device: Device = AUTO,
     threads: Threads = None,
+    executor: Workers = SERIAL,
+    address: Address = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
     columns: Columns = Reading.columns,
@@ -112,10 +116,13 @@ def compare_cli(
         max_time=max_time,
     )
     plan.check()
+    check_executor(executor, address)
     folder = _folder(output, force=force or is_unfinished(output))
     check_one_standard_input(data, test)
     split = _split(data, test, Reading(format, tokens, columns), plan)
     use_threads(threads)
+    who = chosen_executor(executor, address, workers=threads)
+    plan = replace(plan, device=device_of(who, device))
     say(_described(split))
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
@@ -129,6 +136,7 @@ def compare_cli(
                 say=say,
                 progress=lambda what: progress(what, judged="held out", max_time=max_time),
                 folder=folder,
+                executor=who.on(plan.device),
             )
         if folder is not None:
             _write(found, folder, data=data, force=force or goes_on)
@@ -174,9 +182,8 @@ def _described(split: "Split") -> str:
 def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
     from recombine.comparison.document import document, write_document
     from recombine.paper.provenance import provenance
-    from recombine.training.device import resolve
 
-    origin = provenance(["recombine", *sys.argv[1:]], resolve(found.plan.device).type)
+    origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
     whole = document(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
     say(f"Wrote {write_document(whole, folder, force=force)}.")
 

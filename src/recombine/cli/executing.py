@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 EXECUTORS = SERIAL, PROCESSES, RAY = ("serial", "processes", "ray")
 
 Workers = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--executor",
         metavar="NAME",
-        help="Who does the work, with the same results: serial, processes of this machine, or ray (many machines).",
+        help="Who does the work, with the same results: serial, processes (of this machine), ray (many machines).",
     ),
 ]
 Address = Annotated[
@@ -30,11 +30,19 @@ Address = Annotated[
 ]
 
 
-def chosen_executor(name: str, address: str | None = None, *, workers: int | None = None) -> "Executor":
+def check_executor(name: str | None, address: str | None) -> None:
+    """Raises an error for an executor that there is not, or an address without a cluster."""
+    if name is not None and name not in EXECUTORS:
+        raise unknown("executor", name, EXECUTORS)
+    if address is not None and name != RAY:
+        raise RecombineError("--address is that of a Ray cluster.", hint=f"Say --executor {RAY}, too.")
+
+
+def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> "Executor":
     """Returns who is to do the work.
 
     Args:
-        name: One of ``EXECUTORS``.
+        name: One of ``EXECUTORS``; None: serial.
         address: A Ray cluster's.
         workers: How many processes; None: one for each processor.
 
@@ -45,10 +53,7 @@ def chosen_executor(name: str, address: str | None = None, *, workers: int | Non
     from recombine.execution.executor import SERIAL as ONE_BY_ONE
     from recombine.execution.processes import Processes
 
-    if name not in EXECUTORS:
-        raise unknown("executor", name, EXECUTORS)
-    if address is not None and name != RAY:
-        raise RecombineError("--address is that of a Ray cluster.", hint=f"Say --executor {RAY}, too.")
+    check_executor(name, address)
     if name == RAY:
         return Ray(address)
     return Processes(workers) if name == PROCESSES else ONE_BY_ONE

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from recombine.cli.executing import check_executor
 from recombine.cli.inspection import RULES
 from recombine.cli.options import AUTO
 from recombine.cli.printing import say
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from recombine.augmentation.protocol import Novelty
     from recombine.augmentation.recombination import Recombination
     from recombine.augmentation.sampler import SamplingSettings
+    from recombine.execution.executor import Executor
     from recombine.neighborhoods import Effort, Neighborhoods
 
 NOVELTIES = ("pair", "input", "both")
@@ -34,6 +36,8 @@ class Learned:
         temperature: Above 1 samples get wilder, below 1 tamer.
         novelty: One of ``NOVELTIES``.
         model: A folder: samples come from the model in it, or the model is kept there if there is none.
+        executor: Who searches and draws, one of ``EXECUTORS``; None: processes search, and this one draws.
+        address: That of a Ray cluster.
     """
 
     prototypes: int | None = None
@@ -41,6 +45,8 @@ class Learned:
     temperature: float | None = None
     novelty: str | None = None
     model: str | None = None
+    executor: str | None = None
+    address: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -71,6 +77,7 @@ class Learned:
             raise unknown("novelty", self.novelty, NOVELTIES)
         if self.temperature is not None and not self.temperature > 0:
             raise RecombineError(f"the temperature is {self.temperature:g}, expected more than 0.")
+        check_executor(self.executor, self.address)
         if self.model is not None and not self.is_trained:
             check_model(self.model, force=False)
 
@@ -84,7 +91,12 @@ class Learned:
 
 
 def recombination(
-    examples: Sequence[Example], learned: Learned, training: Training, *, state: Path | None = None
+    examples: Sequence[Example],
+    learned: Learned,
+    training: Training,
+    *,
+    state: Path | None = None,
+    executor: "Executor | None" = None,
 ) -> "Recombination":
     """Returns the trained augmenter.
 
@@ -93,12 +105,13 @@ def recombination(
         learned: What to learn, or where what was learned is.
         training: How.
         state: Where to save the state of training now and then, and to go on from.
+        executor: Who searches for neighborhoods; None: as many processes as torch has threads.
     """
     from recombine.own_data.unfinished import keeping
 
     if learned.is_trained:
         return _loaded(examples, learned, training)
-    augmenter, neighborhoods = _prepared(examples, learned, training)
+    augmenter, neighborhoods = _prepared(examples, learned, training, executor)
     what, judged = "Training the recombination network", "held-out log-probability"
     shown = progress(what, judged=judged, max_time=training.max_time)
     with resumable(state), shown as shows, keeping(state, shows, say) as report:
@@ -146,7 +159,7 @@ def find_neighborhoods(
 
 
 def _prepared(
-    examples: Sequence[Example], learned: Learned, training: Training
+    examples: Sequence[Example], learned: Learned, training: Training, executor: "Executor | None"
 ) -> "tuple[Recombination, Neighborhoods]":
     from recombine.augmentation.drawing import distinct_examples
     from recombine.augmentation.recombination import Recombination
@@ -155,7 +168,7 @@ def _prepared(
 
     resolve(training.device)  # an error that comes before the work costs none
     distinct = distinct_examples(examples, least=2, who="recombination")
-    with searching("Looking for neighborhoods", len(distinct)) as effort:
+    with searching("Looking for neighborhoods", len(distinct), executor) as effort:
         neighborhoods = find_neighborhoods(distinct, learned, seed=training.seed, effort=effort)
     if learned.prototypes != 0:
         ways = f"{len(neighborhoods):,} ways to rebuild one of the examples from others"

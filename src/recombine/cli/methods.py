@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recombine.cli.executing import chosen_executor
 from recombine.cli.learned import Learned, recombination
 from recombine.cli.printing import say, working
 from recombine.cli.progress import drawing
@@ -106,11 +107,14 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
 
 
 def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
-    accept = plan.validator(examples)
+    from recombine.execution.executor import SERIAL
+
+    accept, learned = plan.validator(examples), plan.learned
+    executor = learned.executor and chosen_executor(learned.executor, learned.address)
     with enough_memory():
-        augmenter = recombination(examples, plan.learned, plan.training, state=plan.state)
+        augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
         with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
-            return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report)
+            return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
 
 
 def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) -> "list[Samples]":

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from recombine.comparison.methods import PLAIN, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import Correct, Judged, Part, judge, sentence
+from recombine.comparison.verdict import Judged, Part, judge, sentence
+from recombine.example import Example
+from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.experiment import Progress, Say
 from recombine.own_data import choices, networks, unfinished
 from recombine.own_data.unfinished import keeping
@@ -62,6 +65,7 @@ def compare(
     say: Say = lambda _: None,
     progress: Progress = lambda _: nullcontext(),
     folder: Path | None = None,
+    executor: Executor = SERIAL,
 ) -> Comparison:
     """Trains the methods' predictors, with the same seeds, and judges them on the test examples.
 
@@ -71,9 +75,12 @@ def compare(
         say: Is told what has been done.
         progress: Shows how training goes.
         folder: Where the state of training is saved now and then, and gone on from.
+        executor: Who does the work: the methods' samples are jobs, and so are all predictors together, one population.
     """
     plan.check()
-    drawn = draw(split.train, plan, say=say, progress=progress, state=folder and folder / GENERATORS)
+    if folder is not None:
+        folder = folder.resolve()  # elsewhere, another folder may be the current one
+    drawn = draw(split.train, plan, say=say, progress=progress, state=folder and folder / GENERATORS, executor=executor)
     every = [samples.examples for method in plan.ordered for samples in drawn.samples[method]]
     recipe = networks.predictor(split.train, plan.sized(split.train)).value
     predictor = Predictor(
@@ -82,22 +89,17 @@ def compare(
         device=plan.device,
     )
     rates = [_rate(plan, len(split.train), len(new)) for new in every]
-    state = folder and folder / PREDICTORS
-    with progress(f"Training {len(every)} predictors") as shows, keeping(state, shows, say) as report:
-        predictor.fit_each(
-            split.questions(split.train),
-            [split.questions(new) for new in every],
-            p_aug=rates,
-            report=report,
-            checkpoint=state,
-        )
-    history = predictor.fitted_.history
+    train = partial(_trained, predictor, split=split, every=every, rates=rates, state=folder and folder / PREDICTORS)
+    who = executor.alone()
+    shown = (say, progress) if who.here else (lambda _: None, lambda _: nullcontext())
+    [trained] = in_order(who, train, [shown])
+    history = trained.history
     epoch = _steps_per_epoch(predictor, len(split.train), list(map(len, every)), rates)
     return Comparison(
         split,
         plan,
         drawn,
-        judge(_correct(predictor, split, plan), PLAIN, split.rare),
+        judge(dict(zip(plan.ordered, _parts(trained.right, len(plan.seeds)), strict=True)), PLAIN, split.rare),
         history,
         [epoch * number for number in range(1, len(history.loss) + 1)],
     )
@@ -123,12 +125,36 @@ def _steps_per_epoch(predictor: Predictor, originals: int, new: Sequence[int], r
     return predictor.recipe.settings(rows).steps_per_epoch
 
 
-def _correct(predictor: Predictor, split: Split, plan: Plan) -> dict[str, Correct]:
-    """Returns which predictions are right, by method."""
+@dataclass
+class _Trained:
+    """How the training of all predictors went, and which of their predictions are right (networks, test examples)."""
+
+    history: History
+    right: np.ndarray
+
+
+def _trained(
+    predictor: Predictor,
+    shown: tuple[Say, Progress],
+    *,
+    split: Split,
+    every: Sequence[Sequence[Example]],
+    rates: Sequence[float | None],
+    state: Path | None,
+) -> _Trained:
+    say, progress = shown
+    with progress(f"Training {len(every)} predictors") as shows, keeping(state, shows, say) as report:
+        predictor.fit_each(
+            split.questions(split.train),
+            [split.questions(new) for new in every],
+            p_aug=rates,
+            report=report,
+            checkpoint=state,
+        )
     tests = split.questions(split.test)
     found = predictor.predict([example.x for example in tests])
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
-    return dict(zip(plan.ordered, _parts(right, len(plan.seeds)), strict=True))
+    return _Trained(predictor.fitted_.history, right)
 
 
 def _parts(rows: np.ndarray, size: int) -> Sequence[np.ndarray]:

@@ -1,8 +1,9 @@
 """The ways to train that are compared, and the new examples that each of them gives."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from recombine.augmentation.oversample import Oversampler
@@ -11,6 +12,8 @@ from recombine.augmentation.recombination import Recombination
 from recombine.comparison.splitting import rare_in
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
+from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.jobs import Job, Run
 from recombine.experiment import Progress, Say
 from recombine.own_data import choices, networks
 from recombine.own_data.unfinished import keeping
@@ -91,6 +94,7 @@ def draw(
     say: Say = lambda _: None,
     progress: Progress = lambda _: nullcontext(),
     state: Path | None = None,
+    executor: Executor = SERIAL,
 ) -> Drawn:
     """Lets each method make new examples of the training examples, of which nothing else is known.
 
@@ -100,23 +104,44 @@ def draw(
         say: Is told what has been done.
         progress: Shows how training goes.
         state: Where the state of training is saved now and then, and gone on from.
+        executor: Who lets them; each method is a job.
     """
-    like_train = well_formed(train)
-    drawn = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)})
-    by_rule: dict[str, Callable[[], Augmenter]] = {
-        OVERSAMPLING: lambda: Oversampler(rare_in(train, plan.epsilon)),
-        GECA: lambda: choices.geca(train).value,
-    }
-    for method in plan.ordered[1:]:
-        if method in by_rule:
-            augmenter = by_rule[method]().fit(train)
-            drawn.samples[method] = [augmenter.sample(plan.n, seed, like_train) for seed in plan.seeds]
-        else:
-            drawn.augmenter = _recombination(train, plan, say=say, progress=progress, state=state)
-            rare = choices.rarity(train).value if plan.epsilon is None else rare_in(train, plan.epsilon)
-            drawn.samples[method] = drawn.augmenter.sample_each(plan.n, plan.seeds[0], all_of(like_train, rare))
-        say(f"{method}: {drawn.samples[method][0].account}")
+    make = partial(_made, train=train, plan=plan, state=state, show=(say, progress) if executor.here else None)
+    jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.ordered[1:]]
+    drawn, run = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)}), Run()
+    for made in run.finished(jobs, executor):
+        drawn.samples[made.method] = made.samples
+        drawn.augmenter = made.augmenter or drawn.augmenter
+        say(f"{made.method}: {made.samples[0].account}")
+    run.check()
     return drawn
+
+
+@dataclass
+class _Made:
+    """What one method gave."""
+
+    method: str
+    samples: list[Samples]
+    augmenter: Recombination | None = None
+
+
+def _made(
+    method: str, *, train: Sequence[Example], plan: Plan, state: Path | None, show: tuple[Say, Progress] | None
+) -> _Made:
+    """Lets a method make new examples; `show` is who is told how it goes, if that can be done."""
+    like_train = well_formed(train)
+    if method == RECOMBINE:
+        say, progress = show or (lambda _: None, lambda _: nullcontext())
+        learned = _recombination(train, plan, say=say, progress=progress, state=state)
+        rare = choices.rarity(train).value if plan.epsilon is None else rare_in(train, plan.epsilon)
+        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, rare))
+        if show is None:  # where it goes, there may be no GPU
+            learned.fitted_.model.cpu()
+        return _Made(method, samples, learned)
+    augmenter: Augmenter = choices.geca(train).value if method == GECA else Oversampler(rare_in(train, plan.epsilon))
+    augmenter.fit(train)
+    return _Made(method, [augmenter.sample(plan.n, seed, like_train) for seed in plan.seeds])
 
 
 def _recombination(

@@ -56,7 +56,7 @@ class Ray:
 
     def on(self, device: str) -> Executor:
         """Returns an executor on the same cluster whose pieces of work have a GPU each, if the device is one."""
-        gpus = 0 if device == "cpu" else 1
+        gpus = 0 if device.startswith("cpu") else 1
         return self if gpus == self.gpus else Ray(self.address, gpus=gpus)
 
     def alone(self) -> Executor:

@@ -33,7 +33,7 @@ class Executor(Protocol):
         ...
 
     def on(self, device: str) -> "Executor":
-        """Returns the executor of the same kind for work on a device, ``cpu`` or ``cuda``."""
+        """Returns the executor of the same kind for work on a device, such as ``cpu`` or ``cuda:0``."""
         ...
 
     def alone(self) -> "Executor":

@@ -41,7 +41,7 @@ class Processes:
 
     def on(self, device: str) -> Executor:
         """Returns itself, or for a GPU, which forks cannot share with their parent, who works in this process."""
-        return self if device == "cpu" else SERIAL
+        return self if device.startswith("cpu") else SERIAL
 
     def alone(self) -> Executor:
         """Returns who works in this process: it has all threads."""

@@ -41,7 +41,8 @@ def size(examples: Sequence[Example], device: str = "auto") -> Choice[str]:
         device: Where networks are to be trained.
     """
     count = len(dict.fromkeys(examples))
-    if resolve(device).type != "cuda":
+    # What is named may be another machine's.
+    if not (str(resolve(device)) if device == "auto" else device).startswith("cuda"):
         return Choice(SMALL, SMALL, "they are trained on a CPU")
     if count < FEW:
         return Choice(SMALL, SMALL, f"there are only {count:,} different examples")
