@@ -115,9 +115,13 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.verdict == found.verdict
 
 
-def test_the_verdict_says_when_time_was_short(found: Comparison) -> None:
-    short = replace(found, history=replace(found.history, stopped_early=True))
-    assert short.verdict == found.verdict.removesuffix(".") + "; training was cut short by a bound on time."
+def test_the_verdict_knows_how_training_went(found: Comparison) -> None:
+    plain = [[epoch[seed] for epoch in found.history.evaluation] for seed in range(len(PLAN.seeds))]
+    assert found.training.held_out == pytest.approx(sum(map(max, plain)) / len(plain))
+    assert not found.training.cut_short
+    assert found.training.without_samples == []
+    short = replace(found, training=replace(found.training, cut_short=True))
+    assert "training was cut short by a bound on time." in short.verdict
 
 
 def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
@@ -173,6 +177,7 @@ def test_a_method_without_samples_is_compared_all_the_same() -> None:
     made = compare(split, replace(PLAN, methods=[OVERSAMPLING], seeds=(0,), epsilon=1e-3))
     assert [len(samples) for samples in made.drawn.samples[OVERSAMPLING]] == [0]
     assert made.judged[OVERSAMPLING]["all"].scores == made.judged[PLAIN]["all"].scores
+    assert "versampling made no samples, so it is the plain predictor" in made.verdict
 
 
 def test_mistakes() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from recombine.comparison.verdict import DOES_NOT, HELPS, UNCLEAR, judge, sentence
+from recombine.comparison.verdict import DOES_NOT, HELPS, UNCLEAR, Training, judge, sentence
 
 RARE = [True] * 20 + [False] * 100
 RNG = np.random.default_rng(0)
@@ -69,3 +69,45 @@ def test_the_sentence() -> None:
         f"({score}) do not help."
     )
     assert "Nothing was compared" in sentence(judge({"plain": PLAIN}, "plain", RARE), "plain", RARE)
+
+
+def test_networks_that_learned_nothing_tell_nothing() -> None:
+    nothing = np.zeros((3, 120), dtype=bool)
+    nothing[0, 20] = True  # 0.003 on other examples
+    correct, training = {"plain": nothing, "geca": nothing}, Training(held_out=0.0)
+    found = judge(correct, "plain", RARE, training)
+    assert [found["geca"][part].verdict for part in ("rare", "other")] == [UNCLEAR] * 2
+    assert sentence(found, "plain", RARE, training) == (
+        "Cannot be told: the predictors have not learned the training data (exact match 0.000 on held-out originals, "
+        "0.003 on 100 other examples)."
+    )
+    better = nothing.copy()
+    better[:, :18] = True
+    helped = judge({"plain": nothing, "better": better}, "plain", RARE, training)
+    assert "better (0.900) helps" in sentence(helped, "plain", RARE, training)
+
+
+def test_what_was_held_out_tells_that_a_predictor_learned_where_every_test_example_is_rare() -> None:
+    nothing, rare = np.zeros((3, 20), dtype=bool), [True] * 20
+    correct, training = {"plain": nothing, "geca": nothing}, Training(held_out=0.9)
+    assert "geca (0.000) does not help" in sentence(judge(correct, "plain", rare, training), "plain", rare, training)
+
+
+def test_a_method_without_samples_is_said_to_be_the_plain_predictor() -> None:
+    training = Training(held_out=0.9, without_samples=["recombine"])
+    correct = {"plain": PLAIN, "geca": WORSE, "recombine": PLAIN}
+    said = sentence(judge(correct, "plain", RARE, training), "plain", RARE, training)
+    assert said.endswith("; recombine made no samples, so it is the plain predictor.")
+    assert "geca" in said
+    assert said.count("recombine") == 1
+    alone = judge({"plain": PLAIN, "recombine": PLAIN}, "plain", RARE, training)
+    assert alone["recombine"]["other"].verdict == UNCLEAR
+    said = sentence(alone, "plain", RARE, training)
+    assert said == "Recombine made no samples, so it is the plain predictor."
+
+
+def test_where_time_was_short_nothing_is_said_not_to_help() -> None:
+    training = Training(held_out=0.9, cut_short=True)
+    said = sentence(judge({"plain": PLAIN, "worse": WORSE}, "plain", RARE, training), "plain", RARE, training)
+    assert "not help" not in said
+    assert said.endswith("; training was cut short by a bound on time.")

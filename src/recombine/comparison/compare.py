@@ -1,5 +1,6 @@
 """Trains every method's predictors as one population and tests them."""
 
+import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 
 from recombine.comparison.methods import PLAIN, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import Judged, Part, judge, sentence
+from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.experiment import Progress, Say
@@ -36,6 +37,7 @@ class Comparison:
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
         steps: After how many steps each epoch of it was over.
+        training: What of that the verdict depends on.
     """
 
     split: Split
@@ -45,17 +47,12 @@ class Comparison:
     history: History
     steps: list[int]
 
-    @property
-    def stopped_early(self) -> bool:
-        """Whether a bound on time ended a training, so that more time might change the figures."""
-        augmenter = self.drawn.augmenter
-        return self.history.stopped_early or (augmenter is not None and augmenter.fitted_.history.stopped_early)
+    training: Training
 
     @property
     def verdict(self) -> str:
         """Which methods help, on rare and on other examples, in one sentence."""
-        said = sentence(self.judged, PLAIN, self.split.rare)
-        return said.removesuffix(".") + "; training was cut short by a bound on time." if self.stopped_early else said
+        return sentence(self.judged, PLAIN, self.split.rare, self.training)
 
 
 def compare(
@@ -95,13 +92,16 @@ def compare(
     [trained] = in_order(who, train, [shown])
     history = trained.history
     epoch = _steps_per_epoch(predictor, len(split.train), list(map(len, every)), rates)
+    training = _training(plan, drawn, history)
+    correct = dict(zip(plan.ordered, _parts(trained.right, len(plan.seeds)), strict=True))
     return Comparison(
         split,
         plan,
         drawn,
-        judge(dict(zip(plan.ordered, _parts(trained.right, len(plan.seeds)), strict=True)), PLAIN, split.rare),
+        judge(correct, PLAIN, split.rare, training),
         history,
         [epoch * number for number in range(1, len(history.loss) + 1)],
+        training,
     )
 
 
@@ -109,6 +109,20 @@ def forget(folder: Path) -> None:
     """Removes the state of training, now that the result is safe."""
     for name in (GENERATORS, PREDICTORS):
         unfinished.forget(folder / name)
+
+
+def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
+    """Returns what the verdict depends on; plain predictors are the first, each judged by its best epoch."""
+    seeds = len(plan.seeds)
+    judged = np.array([epoch[:seeds] for epoch in history.evaluation], dtype=float).reshape(-1, seeds)
+    known = np.isfinite(judged).any(axis=0)
+    best = np.where(np.isfinite(judged), judged, -np.inf)[:, known]
+    augmenter = drawn.augmenter
+    return Training(
+        held_out=float(best.max(axis=0).mean()) if best.size else math.nan,
+        cut_short=history.stopped_early or (augmenter is not None and augmenter.fitted_.history.stopped_early),
+        without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.samples[method])],
+    )
 
 
 def _rate(plan: Plan, originals: int, new: int) -> float | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
@@ -21,6 +21,10 @@ LEAST = 8
 
 MARGIN = 0.02
 """A gain below this is called no help, if the test examples are many enough to rule out that it is more."""
+
+LEARNED = 0.1
+"""Predictors that get fewer right, of examples like those that they saw, have not learned the task: who is at nothing
+with and without new examples tells nothing about them."""
 
 Correct = np.ndarray
 """Whether each network's prediction for each test example is right (seeds, items)."""
@@ -47,27 +51,59 @@ class Judged:
         return fmean(self.scores) if self.scores else math.nan
 
 
-def judge(correct: Mapping[str, Correct], plain: str, rare: Sequence[bool]) -> dict[str, dict[Part, Judged]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """What about the training decides whether the want of a gain tells anything.
+
+    Attributes:
+        held_out: The plain predictors' share of right outputs on originals that were held out of training; not a
+            number if none were.
+        cut_short: Whether a bound on time ended it.
+        without_samples: The methods that gave no new examples.
+    """
+
+    held_out: float = math.nan
+    cut_short: bool = False
+    without_samples: Sequence[str] = ()
+
+    def has_learned(self, other: float) -> bool:
+        """Tells whether plain predictors learned the task, given their score on test examples without rare things."""
+        known = [score for score in (self.held_out, other) if not math.isnan(score)]
+        return not known or max(known) >= LEARNED
+
+
+FULL = Training()
+
+
+def judge(
+    correct: Mapping[str, Correct], plain: str, rare: Sequence[bool], training: Training = FULL
+) -> dict[str, dict[Part, Judged]]:
     """Judges every method on every part of the test examples.
 
     Items are what the test counts: each item's score is its mean over seeds, so that several seeds do not pass for
-    several times the examples. A method helps if it is significantly better and every seed agrees.
+    several times the examples. A method helps if it is significantly better and every seed agrees. That it does not
+    help is said only of one that gave new examples, where predictors were trained to the end and learned the task.
 
     Args:
         correct: By method.
         plain: The method that the others are compared with.
         rare: Tells of each test example whether there is something rare in it.
+        training: How it went.
     """
     flags = np.asarray(rare, dtype=bool)
     chosen: dict[Part, np.ndarray] = {"all": np.ones_like(flags), "rare": flags, "other": ~flags}
     comparisons = max(1, len(correct) - 1)
-    return {
-        method: {
-            part: _judged(found[:, where], None if method == plain else correct[plain][:, where], comparisons)
-            for part, where in chosen.items()
-        }
-        for method, found in correct.items()
-    }
+    others = correct[plain][:, ~flags]
+    learned = training.has_learned(float(others.mean()) if others.size else math.nan)
+    conclusive = learned and not training.cut_short
+
+    def judged(method: str, where: np.ndarray) -> Judged:
+        baseline = None if method == plain else correct[plain][:, where]
+        found = _judged(correct[method][:, where], baseline, comparisons)
+        tells = conclusive and method not in training.without_samples
+        return found if tells or found.verdict != DOES_NOT else replace(found, verdict=UNCLEAR)
+
+    return {method: {part: judged(method, where) for part, where in chosen.items()} for method in correct}
 
 
 def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
@@ -85,23 +121,42 @@ def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     return Judged(scores, p, DOES_NOT if hurts or most < MARGIN else UNCLEAR)
 
 
-def sentence(judged: Mapping[str, Mapping[Part, Judged]], plain: str, rare: Sequence[bool]) -> str:
+def sentence(
+    judged: Mapping[str, Mapping[Part, Judged]], plain: str, rare: Sequence[bool], training: Training = FULL
+) -> str:
     """Says in one sentence which methods help, on rare and on other examples; arguments as for ``judge``."""
     if len(judged) < 2:
         return "Nothing was compared with the plain predictor."
-    counts = {"rare": sum(rare), "other": len(rare) - sum(rare)}
-    rest: tuple[Part, Part] = ("rare", "other")
+    compared = {method: parts for method, parts in judged.items() if method not in training.without_samples}
+    helped = any(part.verdict == HELPS for parts in compared.values() for part in parts.values())
+    others = len(rare) - sum(rare)
     clauses = []
-    for part in rest:
-        if not counts[part]:
-            clauses.append(f"there are no {part} test examples")
-            continue
-        said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, UNCLEAR)]
-        examples = "example" if counts[part] == 1 else "examples"
-        where = f"on {counts[part]:,} {part} {examples} (plain {judged[plain][part].mean:.3f})"
-        clauses.append(f"{where} {', '.join(filter(None, said))}")
+    if not helped and not training.has_learned(judged[plain]["other"].mean):
+        clauses.append(_unlearned(judged[plain], others, training))
+    elif len(compared) > 1:
+        clauses += [_of_part(compared, plain, "rare", sum(rare)), _of_part(compared, plain, "other", others)]
+    clauses += [f"{name} made no samples, so it is the plain predictor" for name in training.without_samples]
+    if training.cut_short:
+        clauses.append("training was cut short by a bound on time")
     text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _unlearned(plain: Mapping[Part, Judged], others: int, training: Training) -> str:
+    scores = {"held-out originals": training.held_out, _counted(others, "other"): plain["other"].mean}
+    said = ", ".join(f"{score:.3f} on {what}" for what, score in scores.items() if not math.isnan(score))
+    return f"cannot be told: the predictors have not learned the training data (exact match {said})"
+
+
+def _of_part(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, count: int) -> str:
+    if not count:
+        return f"there are no {part} test examples"
+    said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, UNCLEAR)]
+    return f"on {_counted(count, part)} (plain {judged[plain][part].mean:.3f}) {', '.join(filter(None, said))}"
+
+
+def _counted(count: int, part: str) -> str:
+    return f"{count:,} {part} {'example' if count == 1 else 'examples'}"
 
 
 def _clause(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, verdict: str) -> str:
