@@ -81,7 +81,7 @@ def test_new_examples_come_from_training_alone(found: Comparison) -> None:
                 assert set(sample.provenance.prototypes) <= train
     for samples in found.drawn.samples[OVERSAMPLING]:
         assert set(samples) == {example("jump")}
-    for samples in found.drawn.samples[RECOMBINE]:
+    for samples in (*found.drawn.samples[GECA], *found.drawn.samples[RECOMBINE]):
         assert all("jump" in sample.x or "JUMP" in sample.y for sample in samples)  # resampled
     assert all(not samples for samples in found.drawn.samples[PLAIN])
 
@@ -187,6 +187,15 @@ def test_mistakes() -> None:
         replace(PLAN, size="smal").check()
     with pytest.raises(RecombineError, match="p_aug"):
         replace(PLAN, p_aug=1.0).check()
+
+
+def test_it_is_said_which_samples_are_kept() -> None:
+    for epsilon, kept in ((0.03, "with something rare in them are kept (tokens: 2 in fewer than 3.00%"), (1e-3, "all")):
+        said: list[str] = []
+        drawn = draw(TASK.train, replace(PLAN, methods=[GECA], epsilon=epsilon), say=said.append)
+        assert said[0].startswith("geca: ")
+        assert kept in said[0]
+        assert all(drawn.samples[GECA])
 
 
 def test_draws_do_not_depend_on_who_else_is_compared() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter, Samples
 from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import rare_in
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
@@ -16,12 +17,14 @@ from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Job, Run
 from recombine.experiment import Progress, Say
 from recombine.own_data import choices, networks
+from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
 from recombine.own_data.validators import all_of, well_formed
 from recombine.training.fit import Recipe
 
 PLAIN, OVERSAMPLING, GECA, RECOMBINE = METHODS = ("plain", "oversampling", "geca", "recombine")
-"""The originals alone; rare originals again; recombination by rule; learned recombination, resampled."""
+"""The originals alone; rare originals again; recombination by rule; learned recombination. The last two are resampled
+alike where anything is rare, so that they differ in how examples are made and in nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,18 @@ class Plan:
         """Returns the size of networks for these examples."""
         return self.size or networks.size(examples, self.device).value
 
+    def rare(self, examples: Sequence[Example]) -> Choice[Resampler | None]:
+        """Returns what recombined examples must have one of to be kept; None where nothing is rare, and all are."""
+        if self.epsilon is None:
+            return choices.rarity(examples)
+        told = rare_in(examples, self.epsilon)
+        if not told.rare_:
+            return Choice(
+                choices.NOTHING, None, f"nothing: no token is in fewer than {self.epsilon:.2%} of the examples"
+            )
+        what = f"{len(told.rare_):,} in fewer than {self.epsilon:.2%} of the examples"
+        return Choice(choices.TOKENS, told, what)
+
     def trained(self, recipe: Recipe, *, most: int) -> Recipe:
         """Returns a recipe with as many steps as suit the data, or as was asked for."""
         return networks.bounded(networks.length(recipe, most=most).value, epochs=self.epochs, max_time=self.max_time)
@@ -106,6 +121,11 @@ def draw(
         state: Where the state of training is saved now and then, and gone on from.
         executor: Who lets them; each method is a job.
     """
+    recombined = [method for method in plan.ordered if method in (GECA, RECOMBINE)]
+    if recombined:
+        rare = plan.rare(train)
+        kept = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
+        say(f"{' and '.join(recombined)}: {kept} ({rare}).")
     make = partial(_made, train=train, plan=plan, state=state, show=(say, progress) if executor.here else None)
     jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.ordered[1:]]
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)}), Run()
@@ -134,14 +154,15 @@ def _made(
     if method == RECOMBINE:
         say, progress = show or (lambda _: None, lambda _: nullcontext())
         learned = _recombination(train, plan, say=say, progress=progress, state=state)
-        rare = choices.rarity(train).value if plan.epsilon is None else rare_in(train, plan.epsilon)
-        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, rare))
+        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, plan.rare(train).value))
         if show is None:  # where it goes, there may be no GPU
             learned.fitted_.model.cpu()
         return _Made(method, samples, learned)
-    augmenter: Augmenter = choices.geca(train).value if method == GECA else Oversampler(rare_in(train, plan.epsilon))
+    geca = method == GECA
+    augmenter: Augmenter = choices.geca(train).value if geca else Oversampler(rare_in(train, plan.epsilon))
     augmenter.fit(train)
-    return _Made(method, [augmenter.sample(plan.n, seed, like_train) for seed in plan.seeds])
+    accept = all_of(like_train, plan.rare(train).value if geca else None)
+    return _Made(method, [augmenter.sample(plan.n, seed, accept) for seed in plan.seeds])
 
 
 def _recombination(
