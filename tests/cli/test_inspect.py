@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from commands import Run
+from kinds_of_data import declension
 
 from recombine.cli.inspection import RULES
 from recombine.data import files
@@ -71,6 +72,33 @@ def test_tags_of_word_forms(run: Run, words: Path) -> None:
     found = inspected(run, words, *options)
     assert found["tags"] == {"[PST]": 1, "[PL]": 12, "[PROG]": 12, "[PRS]": 12, "[SG]": 13, "[V]": 25}
     assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, *options).out
+
+
+@pytest.mark.parametrize("extra", [(), ("--epsilon", "0.02")])
+def test_rare_is_what_augment_keeps_samples_by(run: Run, tmp_path: Path, extra: tuple[str, ...]) -> None:
+    path = tmp_path / "few.tsv"
+    files.write(declension(), path, format="sigmorphon")
+    options = ("--neighborhood", "none", *extra)
+    found = inspected(run, path, *options)
+    assert [item["ngram"] for item in found["rare"]] == ([] if extra else [["[INS]"]])  # 4 of 184 are 2.2 %
+    assert ("[INS] (4, rare)" in run("inspect", path, *options).out) == (not extra)
+    augmented = run("augment", path, "--method", "geca", "--resample", "-n", "5", *extra, "-o", tmp_path / "new.jsonl")
+    assert (augmented.code == 0) == (not extra)
+    if not extra:
+        assert found["rarity"] in augmented.err
+        oversampled = run("augment", path, "--method", "oversample", "-n", "5", "-o", tmp_path / "again.jsonl")
+        assert oversampled.code == 0, oversampled.err
+        assert all("[INS]" in example.x for example in files.read(tmp_path / "again.jsonl"))
+
+
+def test_where_no_token_is_rare_it_says_what_is(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a b\tX Y\nb c\tY Z\nc a\tZ X\n")
+    found = inspected(run, path, "--neighborhood", "none")
+    assert (found["epsilon"], found["rare"]) == (None, [])
+    assert (
+        "Rare tokens: none. What augment keeps samples by: pairs" in run("inspect", path, "--neighborhood", "none").out
+    )
 
 
 def test_word_forms_are_shown_in_one_piece(run: Run, words: Path) -> None:

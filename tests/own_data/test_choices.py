@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from kinds_of_data import NAMES, dataset
+from kinds_of_data import NAMES, dataset, declension
 
+from recombine import GECA
 from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -68,6 +69,34 @@ def test_where_no_token_is_rare_unseen_pairs_are() -> None:
     assert resampler(Example(("walk", "around", "right"), ("I_WALK",))) is None
     assert resampler(Example(("walk", "right", "right"), ("I_WALK",))) is None
     assert all(resampler(example) == "without a rare n-gram" for example in dataset("around-right")[::50])
+
+
+def test_of_few_word_forms_what_is_in_a_few_is_rare() -> None:
+    few = declension()
+    assert len(few) == 184
+    chosen = choices.rarity(few)
+    assert chosen.name == choices.TOKENS
+    assert [str(rarity) for rarity in chosen.value.rare_] == ["[INS] (4)"]
+    samples = GECA(rarity="auto").fit(few).sample(10)
+    assert len(samples) == 10
+    assert all(sample.x[-3:] == ("[N]", "[INS]", "[SG]") for sample in samples)
+
+
+def test_unseen_pairs_of_tags_are_never_what_is_rare() -> None:
+    common = declension()[:180]
+    chosen = choices.rarity(common)
+    assert (chosen.name, chosen.value, chosen.reason) == (choices.NOTHING, None, "nothing: no tag is rare")
+
+
+@pytest.mark.parametrize(
+    ("examples", "holders", "rare"),
+    [(184, 5, True), (184, 6, False), (60, 2, True), (60, 3, False), (10, 1, True), (10, 2, False), (1000, 19, True)],
+)
+def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare: bool) -> None:
+    data = [Example(("a", *"b" * (place < holders), *"c" * place), ("A",)) for place in range(examples)]
+    chosen = choices.rarity(data)
+    found = chosen.value.rare_ if chosen.name == choices.TOKENS else ()
+    assert ([rarity.ngram for rarity in found] == [("b",)]) == rare
 
 
 @pytest.mark.parametrize(

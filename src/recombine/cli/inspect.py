@@ -15,7 +15,12 @@ from recombine.example import Example
 from recombine.inflection import split_analysis
 
 Epsilon = Annotated[
-    float, typer.Option("--epsilon", metavar="P", help="A token is rare in fewer than this share of the examples.")
+    float | None,
+    typer.Option(
+        "--epsilon",
+        metavar="P",
+        help="A token is rare in fewer than this share of the examples; unless told, as augment has it.",
+    ),
 ]
 Neighborhood = Annotated[
     str,
@@ -34,7 +39,7 @@ def inspect_cli(
     train: Train,
     *,
     test: Test = None,
-    epsilon: Epsilon = 0.02,
+    epsilon: Epsilon = None,
     neighborhood: Neighborhood = AUTO,
     seed: Seed = 0,
     format: Format = Reading.format,
@@ -94,12 +99,16 @@ def _print(found: Inspection) -> None:
 
 
 def _print_rare(found: Inspection) -> None:
-    listed = ", ".join(map(str, found.rare[:_SHOWN])) or "none"
-    more = f" and {len(found.rare) - _SHOWN:,} more" if len(found.rare) > _SHOWN else ""
-    print_line(f"\nRare tokens (in fewer than {percent(found.epsilon)} of the different examples): {listed}{more}")
+    what = "tags" if found.tags else "tokens"
+    if found.epsilon is None:
+        print_line(f"\nRare {what}: none. What augment keeps samples by: {found.rarity}")
+    else:
+        listed = ", ".join(map(str, found.rare[:_SHOWN])) or "none"
+        more = f" and {len(found.rare) - _SHOWN:,} more" if len(found.rare) > _SHOWN else ""
+        print_line(f"\nRare {what} (in fewer than {percent(found.epsilon)} of the different examples): {listed}{more}")
     if found.tags:
-        border = found.epsilon * (found.examples - found.duplicates)
-        tags = ", ".join(f"{tag} ({count}{', rare' if count < border else ''})" for tag, count in found.tags.items())
+        rare = {rarity.ngram[0] for rarity in found.rare}
+        tags = ", ".join(f"{tag} ({count}{', rare' if tag in rare else ''})" for tag, count in found.tags.items())
         print_line(f"\nTags: {tags}")
 
 

@@ -11,7 +11,7 @@ from recombine.example import Example, Tokens
 from recombine.inflection import is_tag
 
 if TYPE_CHECKING:
-    from recombine.augmentation.resample import Rarity
+    from recombine.augmentation.resample import Rarity, Resampler
     from recombine.neighborhoods.neighborhood import Neighborhoods
     from recombine.neighborhoods.rule import Rule
 
@@ -86,8 +86,9 @@ class Inspection:
         ambiguous_inputs: The inputs that have several outputs.
         x: The inputs.
         y: The outputs.
-        epsilon: Below which share of the different examples a token is rare.
-        rare: The rare tokens, the rarest first.
+        epsilon: Below which share of the different examples a token is rare; None: no token counts as rare.
+        rarity: What counts as rare, and why.
+        rare: The rare tokens (of word forms, the rare tags), the rarest first.
         tags: In how many of the different examples each tag is, the rarest first; empty if these are no word forms.
         coverage: What neighborhood rules find.
         test: The overlap with test examples, if there are any.
@@ -98,7 +99,8 @@ class Inspection:
     ambiguous_inputs: int
     x: Side
     y: Side
-    epsilon: float
+    epsilon: float | None
+    rarity: str
     rare: "tuple[Rarity, ...]"
     tags: Mapping[str, int]
     coverage: tuple[Coverage, ...]
@@ -109,7 +111,7 @@ def inspect_examples(
     train: Sequence[Example],
     test: Sequence[Example] | None = None,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     rules: Sequence[str] = (),
     seed: int = 0,
 ) -> Inspection:
@@ -118,13 +120,12 @@ def inspect_examples(
     Args:
         train: The training examples, at least one.
         test: Test examples, to find what they have in common with the training examples.
-        epsilon: Below which share of the different examples a token is rare.
+        epsilon: Below which share of the different examples a token is rare; None: chosen, as by ``augment``.
         rules: The names of the neighborhood rules to try.
         seed: For the random choices of rules and of worked examples.
     """
-    from recombine.augmentation.resample import Resampler
-
     distinct = list(dict.fromkeys(train))
+    rarity, resampler = _rarity(distinct, epsilon)
     outputs = Counter(example.x for example in distinct)
     return Inspection(
         examples=len(train),
@@ -132,12 +133,25 @@ def inspect_examples(
         ambiguous_inputs=sum(count > 1 for count in outputs.values()),
         x=Side.of([example.x for example in train]),
         y=Side.of([example.y for example in train]),
-        epsilon=epsilon,
-        rare=Resampler(epsilon=epsilon).fit(train).rare_,
+        epsilon=None if resampler is None else resampler.epsilon,
+        rarity=rarity,
+        rare=() if resampler is None else resampler.rare_,
         tags=_tag_counts(distinct) if are_inflections(distinct) else {},
         coverage=tuple(_coverage(train, _rule(name), seed) for name in rules),
         test=None if test is None else _overlap(train, test),
     )
+
+
+def _rarity(distinct: Sequence[Example], epsilon: float | None) -> "tuple[str, Resampler | None]":
+    """Returns what counts as rare, in words, and what tells rare tokens; None if it is not tokens that are rare."""
+    from recombine.augmentation.resample import Resampler
+    from recombine.own_data import choices
+
+    if epsilon is not None:
+        relevant = is_tag if are_inflections(distinct) else None
+        return "as asked for", Resampler(epsilon, relevant=relevant).fit(distinct)
+    chosen = choices.rarity(distinct)
+    return chosen.reason, chosen.value if chosen.name == choices.TOKENS else None
 
 
 def _rule(name: str) -> "Rule":

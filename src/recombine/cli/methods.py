@@ -70,7 +70,12 @@ class Plan:
     def resampler(self, examples: Sequence[Example]) -> "Resampler":
         """Returns what tells rare from common; of word forms only the tags count, or else a rare letter would do."""
         from recombine.augmentation.resample import Resampler
+        from recombine.own_data import choices
 
+        if self.epsilon is None:
+            rare = choices.rarity(examples)
+            if rare.name == choices.TOKENS and rare.value is not None:
+                return rare.value
         epsilon = Resampler.epsilon if self.epsilon is None else self.epsilon
         return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)
 

@@ -21,6 +21,9 @@ TOKENS, PAIRS, NOTHING = "tokens", "pairs", "nothing"
 EPSILONS = (0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
 """Shares below which a token may count as rare, those that are tried first first."""
 
+FEW, LARGEST = 5, 0.05
+"""What at most so many examples have may count as rare, too, if these are fewer than that share."""
+
 EXCEPTION = 0.25
 """What more than this share of the examples have is no exception, so it is not called rare."""
 
@@ -52,10 +55,11 @@ class Choice(Generic[Chosen]):
 def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
     """Chooses what is rare, by which samples are kept (section 4.1); of word forms only tags count.
 
-    - ``tokens``: those in fewer than 2 % of the different examples; or, where more than a quarter of the examples have
-      such a token, in fewer than 1 %, 0.5 % and so on, until the rare is an exception. In fewer than 75 examples, those
-      of a single one.
-    - ``pairs``: where no token is rare, two neighboring tokens of an input that were never seen together.
+    - ``tokens``: those in fewer than 2 % of the different examples; where 2 % are next to nothing, those in at most
+      five and fewer than 5 % of them, or in a single one. Where more than a quarter of the examples have such a token,
+      the bound is lowered until the rare is an exception.
+    - ``pairs``: where no token is rare, two neighboring tokens of an input that were never seen together; not of word
+      forms, whose tags have an order, so that an unseen pair is no new bundle of tags but a wrong one.
     - ``nothing``: where neither tells samples apart. All samples are kept.
 
     Args:
@@ -63,11 +67,9 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
     """
     distinct = distinct_examples(examples, least=1, who="resampling")
     relevant = is_tag if are_inflections(distinct) else None
-    resampler = Resampler(min(1.0, max(EPSILONS[0], 1.5 / len(distinct))), relevant=relevant).fit(distinct)
-    if not resampler.rare_:
-        return _unseen_pairs(distinct, replace(resampler))
+    resampler = Resampler(relevant=relevant).fit(distinct)
     rarest = [found.probability for found in map(resampler.rarest, distinct) if found is not None]
-    for epsilon in (resampler.epsilon, *EPSILONS[1:]):
+    for epsilon in _epsilons(len(distinct)):
         holders = sum(probability < epsilon for probability in rarest)
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=epsilon).fit(distinct)
@@ -75,20 +77,33 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
                 f"{len(found.rare_):,} {'tags' if relevant else 'tokens'} in fewer than {epsilon:.2%} of the examples"
             )
             return Choice(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
-    return Choice(NOTHING, None, f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token")
+    if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
+        reason = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
+        return Choice(NOTHING, None, reason)
+    return _unseen_pairs(distinct) if relevant is None else Choice(NOTHING, None, "nothing: no tag is rare")
 
 
-def _unseen_pairs(distinct: Sequence[Example], tokens: Resampler) -> Choice[Resampler | None]:
+def _epsilons(examples: int) -> list[float]:
+    """Returns the shares below which something may count as rare, among so many examples, the largest first."""
+    most = max(EPSILONS[0], min(_share(FEW, examples), LARGEST), _share(1, examples))
+    by_count = (_share(count, examples) for count in range(1, FEW + 1))
+    return sorted({epsilon for epsilon in (most, *EPSILONS, *by_count) if epsilon <= most}, reverse=True)
+
+
+def _share(count: int, examples: int) -> float:
+    """Returns the epsilon by which just those tokens are rare that at most `count` of the examples have."""
+    return min(1.0, (count + 0.5) / examples)
+
+
+def _unseen_pairs(distinct: Sequence[Example]) -> Choice[Resampler | None]:
     """Chooses pairs that were never seen, if there can be any."""
-    relevant = tokens.relevant or (lambda _: True)
-    sides = [tuple(filter(relevant, example.x)) for example in distinct]
-    words = {token for side in sides for token in side}
-    pairs = {pair for side in sides for pair in pairwise(side)}
+    words = {token for example in distinct for token in example.x}
+    pairs = {pair for example in distinct for pair in pairwise(example.x)}
     if not 0 < len(pairs) < len(words) ** 2:
         return Choice(
             NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen"
         )
-    unseen = replace(tokens, epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
+    unseen = Resampler(epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
     reason = f"pairs of input tokens, of which {len(pairs):,} of {len(words) ** 2:,} were seen; no token is rare"
     return Choice(PAIRS, unseen, reason)
 
