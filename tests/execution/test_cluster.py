@@ -2,6 +2,8 @@
 
 import os
 import secrets
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -128,3 +130,45 @@ def _wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+PROGRAM = """
+import os, subprocess, sys
+from recombine.execution.cluster import Ray
+from recombine.execution.executor import in_order
+
+print(list(in_order(Ray(), lambda number: number ** 2, range(3))))
+import ray
+stranger = "import ray; ray.init(address=" + repr(ray.get_runtime_context().gcs_address) + ")"
+environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+with subprocess.Popen([sys.executable, "-c", stranger], env=environment, stderr=subprocess.PIPE, text=True) as trying:
+    for line in trying.stderr:
+        if "token is missing or incorrect" in line:  # it would go on trying
+            print(line)
+            break
+    trying.kill()
+"""
+
+
+def test_a_ray_of_ones_own_answers_nobody_else() -> None:
+    pytest.importorskip("ray")
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[0, 1, 4]\n")
+    assert "token is missing or incorrect" in done.stdout
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid:6379"])
+def test_where_there_is_no_cluster(address: str) -> None:
+    pytest.importorskip("ray").shutdown()
+    with pytest.raises(RecombineError, match=f"there is no Ray cluster at {address}") as raised:
+        Ray(address)
+    assert "ray start --head" in str(raised.value.hint)
+
+
+def test_where_there_is_no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(RecombineError, match="Ray is not installed") as raised:
+        Ray()
+    assert raised.value.hint == "pip install 'recombine[cluster]'"

@@ -2,6 +2,9 @@
 
 import logging
 import os
+import secrets
+import socket
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sized
 from typing import Any
@@ -93,27 +96,41 @@ class Ray:
 
 def _connect(address: str | None) -> None:
     """Joins a cluster, unless this process is part of one."""
+    told = address or os.environ.get("RAY_ADDRESS")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not told and "ray" not in sys.modules:
+        # A Ray of our own listens to the network, too, but answers only who knows the word. It is read on import.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
     try:
         import ray
     except ImportError:
         raise RecombineError("Ray is not installed.", hint="pip install 'recombine[cluster]'") from None
     if ray.is_initialized():
         return
-    told = address or os.environ.get("RAY_ADDRESS")
     try:
         if told:
+            _reach(told)
             ray.init(address=told, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            # Nobody else is to reach a Ray that is for this process alone.
             ray.init(
-                _node_ip_address="127.0.0.1", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
+                address="local",  # not one that happens to run on this machine
+                _node_ip_address="127.0.0.1",
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
             )
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise RecombineError(
-            f"there is no Ray cluster at {told or 'this machine'}: {error}.",
-            hint="Start one with: ray start --head",
+            f"there is no Ray cluster at {told}." if told else "Ray could not be started on this machine.",
+            hint=f"Start one with: ray start --head. Ray says: {str(error).splitlines()[0] if str(error) else error!r}",
         ) from error
+
+
+def _reach(address: str) -> None:
+    """Raises an error for an address where nobody listens, for which Ray itself would wait for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _resources() -> dict[str, float]:
