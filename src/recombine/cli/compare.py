@@ -22,7 +22,7 @@ from recombine.cli.options import (
     Threads,
     Tokens,
 )
-from recombine.cli.printing import print_json, print_line, print_table, say, say_next
+from recombine.cli.printing import counted, print_json, print_line, print_table, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
@@ -97,9 +97,9 @@ def compare_cli(
     Example:
       recombine compare mydata.tsv -o run
 
-    Without --test, up to a tenth of the examples that have something rare in them is held out, half of those with any
-    one rare token staying in training, and up to a tenth of the others. --max-time bounds each of two trainings. After
-    an interruption the same command goes on, if there is a RUN.
+    Without --test, examples with something rare in them are held out, up to a tenth of all examples and half of those
+    with any one token, and as many of the others. What only one example has cannot be held out: it takes --test.
+    --max-time bounds each of two trainings. After an interruption the same command goes on, if there is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
     from recombine.comparison.methods import RECOMBINE, Plan
@@ -173,9 +173,11 @@ def _described(split: "Split") -> str:
     more = f" and {len(split.phenomena) - 10:,} more" if len(split.phenomena) > 10 else ""
     known = sum(example in train for example in split.test)
     seen = f" {known:,} of the test examples are training examples, too." if known else ""
+    why = f" {split.shortfall}" if split.shortfall else ""
+    tests = counted(len(split.test), "test example")
     return (
-        f"{len(split.train):,} training examples, {len(split.test):,} test examples, of which {sum(split.rare):,} have "
-        f"something rare in them. Rare: {rare}{more}.{seen}"
+        f"{counted(len(split.train), 'training example')}, {tests}, of which {sum(split.rare):,} have "
+        f"something rare in them. Rare: {rare}{more}.{seen}{why}"
     )
 
 

@@ -28,6 +28,11 @@ def say_next(*words: str | None) -> None:
     say(f"Next: recombine {shown}")
 
 
+def counted(count: int, noun: str) -> str:
+    """Returns how many there are of something, in the singular or the plural."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def print_json(document: Mapping[str, object]) -> None:
     """Prints one JSON document on standard output."""
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2))

@@ -51,8 +51,8 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which methods help, on rare and on other examples, in one sentence."""
-        return sentence(self.judged, PLAIN, self.split.rare, self.training)
+        """Which methods help, on rare and on other examples, in one sentence, and why nothing rare was tested if so."""
+        return f"{sentence(self.judged, PLAIN, self.split.rare, self.training)} {self.split.shortfall}".rstrip()
 
 
 def compare(

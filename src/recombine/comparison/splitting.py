@@ -15,13 +15,14 @@ from recombine.inflection import are_inflections, is_tag, reordered
 from recombine.own_data import choices
 
 SHARE = 0.1
-"""At most this share of the examples is held out as rare, and as many again among the others."""
+"""At most this share of the examples is held out from among those with something rare, and as many from the others."""
 
 MOST = 1_000
 """And at most so many."""
 
 KEPT = 0.5
-"""Of the examples with any one thing in them, at least this share, and one at least, stays in training."""
+"""Of the examples with something rare in them, and of those with any one thing, at least this share, and one at least,
+stays in training."""
 
 LEAST = 10
 """Fewer different examples cannot be split."""
@@ -44,6 +45,16 @@ class Split:
     rare: tuple[bool, ...]
     phenomena: tuple[Tokens, ...]
     held_out: bool
+
+    @property
+    def shortfall(self) -> str:
+        """Why nothing rare is tested although something is rare, and what to do about it; else empty."""
+        if not self.held_out or any(self.rare) or not self.phenomena:
+            return ""
+        return (
+            "No example with something rare in it could be held out: too little of what is in it would be left, "
+            "as of a token that occurs once, or its input has several outputs. Give test examples of it (--test)."
+        )
 
     def questions(self, examples: Sequence[Example]) -> list[Example]:
         """Returns examples in the order in which predictors see them: of word forms, the form is the input."""
@@ -107,7 +118,8 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     tested = _held_out(distinct, resampler, np.random.default_rng(seed).permutation(len(distinct)).tolist())
     if not any(tested):
         raise RecombineError(
-            "no example can be held out: each has something in it that no other has.", hint="Give a test set: `test`."
+            "no example can be held out: each has something in it that no other has.",
+            hint="Give a test set: --test, in Python `given`.",
         )
     test = tuple(compress(distinct, tested))
     return Split(
@@ -129,7 +141,8 @@ def _held_out(examples: Sequence[Example], resampler: Resampler, order: Sequence
     inputs = [example.y if word_forms else example.x for example in examples]
     outputs = Counter(inputs)
     rare = [resampler(example) is None for example in examples]
-    budget = dict.fromkeys((True, False), max(1, min(MOST, int(SHARE * len(examples)))))
+    share = min(MOST, SHARE * len(examples))
+    budget = {True: max(1, int(min(share, (1 - KEPT) * sum(rare)))), False: max(1, int(share))}
     tested = [False] * len(examples)
     for place in order:
         parts = every[place]
