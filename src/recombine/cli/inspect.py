@@ -27,7 +27,7 @@ Neighborhood = Annotated[
     typer.Option(
         "--neighborhood",
         metavar="RULE",
-        help="one-prototype, long-short, long-long, tagged, all or none; auto: tagged for word forms, else long-short.",
+        help="one-prototype, long-short, long-long, tagged, all or none; auto: the one that augment chooses.",
     ),
 ]
 
@@ -67,16 +67,17 @@ def inspect_cli(
     say_next("augment", train, "-n", "400", "-o", "augmented.jsonl")
 
 
-def choose_rules(name: str, examples: Sequence[Example]) -> tuple[str, ...]:
-    """Returns the names of the rules that a choice stands for.
+def choose_rules(name: str, examples: Sequence[Example]) -> tuple[str, ...] | None:
+    """Returns the names of the rules that a choice stands for; None: as ``augment`` chooses.
 
     Args:
-        name: A rule, ``"all"`` that suit the examples, ``"none"``, or ``"auto"`` for the paper's rule for such data.
+        name: A rule, ``"all"`` that suit the examples, ``"none"``, or ``"auto"``.
         examples: The training examples.
     """
+    if name == AUTO:
+        return None
     suited = tuple(rule for rule in RULES if rule != "tagged" or are_inflections(examples))
-    named = {"all": suited, "none": (), AUTO: ("tagged",) if "tagged" in suited else ("long-short",)}
-    return named.get(name, (name,))
+    return {"all": suited, "none": ()}.get(name, (name,))
 
 
 def _print(found: Inspection) -> None:

@@ -1,19 +1,17 @@
 """What there is to know about training examples before anything is made of them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recombine.cli.reading import are_inflections
-from recombine.errors import unknown
 from recombine.example import Example, Tokens
 from recombine.inflection import is_tag
 
 if TYPE_CHECKING:
     from recombine.augmentation.resample import Rarity, Resampler
     from recombine.neighborhoods.neighborhood import Neighborhoods
-    from recombine.neighborhoods.rule import Rule
 
 RULES = ("one-prototype", "long-short", "long-long", "tagged")
 """The names of the neighborhood rules."""
@@ -48,7 +46,7 @@ class Coverage:
 
     Attributes:
         rule: Its name.
-        share: The share of different examples that have a neighborhood.
+        share: The share of different examples that have a neighborhood; of very many, some thousands tell.
         account: How many examples met each of its conditions.
         examples: A few targets, each followed by its prototypes.
     """
@@ -112,7 +110,7 @@ def inspect_examples(
     test: Sequence[Example] | None = None,
     *,
     epsilon: float | None = None,
-    rules: Sequence[str] = (),
+    rules: Sequence[str] | None = (),
     seed: int = 0,
 ) -> Inspection:
     """Returns what there is to know about training examples.
@@ -121,7 +119,7 @@ def inspect_examples(
         train: The training examples, at least one.
         test: Test examples, to find what they have in common with the training examples.
         epsilon: Below which share of the different examples a token is rare; None: chosen, as by ``augment``.
-        rules: The names of the neighborhood rules to try.
+        rules: The names of the neighborhood rules to try; None: the one that ``augment`` would choose.
         seed: For the random choices of rules and of worked examples.
     """
     distinct = list(dict.fromkeys(train))
@@ -137,7 +135,7 @@ def inspect_examples(
         rarity=rarity,
         rare=() if resampler is None else resampler.rare_,
         tags=_tag_counts(distinct) if are_inflections(distinct) else {},
-        coverage=tuple(_coverage(train, _rule(name), seed) for name in rules),
+        coverage=tuple(_coverages(distinct, rules, seed)),
         test=None if test is None else _overlap(train, test),
     )
 
@@ -154,34 +152,18 @@ def _rarity(distinct: Sequence[Example], epsilon: float | None) -> "tuple[str, R
     return chosen.reason, chosen.value if chosen.name == choices.TOKENS else None
 
 
-def _rule(name: str) -> "Rule":
-    """Returns the rule, told to find no more rows for a target than it takes to tell that it has a neighborhood."""
-    from recombine.neighborhoods import LongLong, LongShort, OnePrototype, Tagged
+def _coverages(distinct: Sequence[Example], names: Sequence[str] | None, seed: int) -> Iterator[Coverage]:
+    """Measures the rules of these names, as ``augment`` would have them; None: the one that it would choose."""
+    from recombine.own_data import choices
 
-    rules: tuple[Rule, ...] = (
-        OnePrototype(first=1),
-        LongShort(first=1, second=1),
-        LongLong(first=1, second=1),
-        Tagged(),  # is quick as it is, and its best first prototype may lack a second
-    )
-    for rule in rules:
-        if rule.name == name:
-            return rule
-    raise unknown("neighborhood", name, RULES)
-
-
-def _coverage(train: Sequence[Example], rule: "Rule", seed: int) -> Coverage:
-    from recombine.neighborhoods import Effort
-
-    # Of very many examples, some thousands tell; the account says how many were looked at.
-    found = rule.build(train, seed, Effort(trial=True))
-    looked_at = found.passed["distinct examples"]
-    return Coverage(
-        rule=found.rule,
-        share=len({*found.rows[:, 0].tolist()}) / looked_at,
-        account=found.account,
-        examples=_worked_examples(train, found, seed),
-    )
+    if names is None:
+        rules = list(map(choices.rule_named, choices.rule_names(distinct, choices.rarity(distinct))))
+        tried = [max(choices.trials(distinct, rules, seed=seed), key=lambda trial: trial.coverage)]
+    else:
+        tried = [trial for name in names for trial in choices.trials(distinct, [choices.rule_named(name)], seed=seed)]
+    for trial in tried:
+        examples = _worked_examples(distinct, trial.found, seed)
+        yield Coverage(trial.found.rule, trial.coverage, trial.found.account, examples)
 
 
 def _worked_examples(train: Sequence[Example], found: "Neighborhoods", seed: int) -> tuple[tuple[Example, ...], ...]:

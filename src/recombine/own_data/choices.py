@@ -130,6 +130,41 @@ def rule_named(name: str) -> Rule:
     return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a neighborhood rule finds for the examples, or of many for some of them.
+
+    Attributes:
+        rule: The rule.
+        found: What it finds.
+        coverage: The share of these examples that have a neighborhood.
+    """
+
+    rule: Rule
+    found: Neighborhoods
+    coverage: float
+
+
+def trials(
+    examples: Sequence[Example],
+    rules: Sequence[Rule],
+    *,
+    prototypes: int | None = None,
+    seed: int = 0,
+    effort: Effort = ALONE,
+) -> list[Trial]:
+    """Tries rules in turn, until one will do; arguments as for ``neighborhoods``."""
+    looked_at = examples[:: trial_step(len(examples))]
+    tried: list[Trial] = []
+    for rule in rules:
+        found = rule.build(examples, seed, replace(effort, trial=True, report=None))
+        if prototypes is None or prototypes <= found.prototypes:
+            tried.append(Trial(rule, found, found.coverage(looked_at)))
+            if tried[-1].coverage >= ENOUGH:
+                break
+    return tried
+
+
 def neighborhoods(
     examples: Sequence[Example],
     rules: Sequence[Rule],
@@ -152,28 +187,22 @@ def neighborhoods(
     Raises:
         RecombineError: If no rule has so many prototypes, or no example has a neighborhood.
     """
-    trial = replace(effort, trial=True, report=None)
-    looked_at = examples[:: trial_step(len(examples))]
-    tried: list[tuple[float, Rule, Neighborhoods]] = []
-    for rule in rules:
-        found = rule.build(examples, seed, trial)
-        if prototypes is None or prototypes <= found.prototypes:
-            tried.append((found.coverage(looked_at), rule, found))
-            if tried[-1][0] >= ENOUGH:
-                break
+    tried = trials(examples, rules, prototypes=prototypes, seed=seed, effort=effort)
     if not tried:
         names = " or ".join(rule.name for rule in rules)
         raise RecombineError(
             f"a {names} neighborhood has no {prototypes} prototypes.", hint="Ask for fewer, or choose another rule."
         )
-    coverage, rule, best = max(tried, key=lambda each: each[0])
+    chosen = max(tried, key=lambda trial: trial.coverage)
+    best, coverage = chosen.found, chosen.coverage
     if not len(best):
+        accounts = "; ".join(f"{trial.found.rule}: {trial.found.account}" for trial in tried)
         raise RecombineError(
-            f"no example has a neighborhood ({'; '.join(f'{found.rule}: {found.account}' for *_, found in tried)}).",
+            f"no example has a neighborhood ({accounts}).",
             hint="Give more data, or take GECA, which needs no neighborhoods.",
         )
-    if len(looked_at) < len(examples):
-        best = rule.build(examples, seed, effort)
+    if trial_step(len(examples)) > 1:
+        best = chosen.rule.build(examples, seed, effort)
         coverage = best.coverage(examples)
     reason = f"{coverage:.0%} of the examples can be rebuilt from others, in {len(best):,} ways"
     return Choice(best.rule, best, reason)
