@@ -63,6 +63,19 @@ def test_unless_told_samples_have_something_rare_as_in_python(run: Run, train: P
     assert list(Augmenter.load(tmp_path / "model", rarity=None, device="cpu").sample(5)) == files.read(new)
 
 
+def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path) -> None:
+    train, model, new = tmp_path / "train.tsv", tmp_path / "model", tmp_path / "new.tsv"
+    train.write_text("".join(f"{a}{b}{c}\t{c}{b}{a}\n" for a in "abcd" for b in "abc" for c in "ab"))
+    words = ("augment", train, "-n", 3, "--device", "cpu", "--threads", 1, "--model", model, "-o", new, "--no-resample")
+    done = run(*words, "--tokens", "characters", "--epochs", 60)
+    assert done.code == 0, done.err
+    made = new.read_text()
+    assert " " not in made
+    assert run(*words, "--force").code == 0
+    assert new.read_text() == made
+    assert Augmenter.load(model, device="cpu").tokens == "characters"
+
+
 def test_drawing_shows_how_far_it_is_and_can_be_stopped(
     augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

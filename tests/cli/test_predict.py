@@ -215,3 +215,18 @@ def test_predictions_do_not_replace_a_file_unasked(
     assert (tmp_path / "out.tsv").read_text() == "mine"
     assert predict(train, "-o", tmp_path / "out.tsv", "--force").code == 0
     assert_is_sentence(predict(train, "--json"), ["--json", "-o"])
+
+
+def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path, tiny: None) -> None:
+    pairs = [("ab", "BA"), ("ba", "AB"), ("a", "A"), ("b", "B"), ("aa", "AA"), ("bb", "BB")]
+    train, model = tmp_path / "train.tsv", tmp_path / "model"
+    train.write_text("".join(f"{x}\t{y}\n" for x, y in pairs))
+    options = ("--device", "cpu", "--threads", 1)
+    done = run("train", train, "--tokens", "characters", "--epochs", 150, "-o", model, *options)
+    assert done.code == 0, done.err
+    done = run("predict", model, train, "-o", tmp_path / "out.tsv", *options)
+    assert (tmp_path / "out.tsv").read_text() == train.read_text()
+    assert json.loads(run("evaluate", model, train, "--json", *options).out)["exact_match"]["mean"] == 1.0
+    done = run("evaluate", model, train, "--tokens", "words", "--json", *options)
+    assert json.loads(done.out)["exact_match"]["mean"] < 1.0
+    assert f"Warning: {model} was trained with --tokens characters, not words." in done.err

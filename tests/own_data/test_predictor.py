@@ -43,10 +43,14 @@ def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> 
     assert again.seed == fitted.seed
 
 
-def test_characters_go_in_and_out_as_strings() -> None:
+def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
     predictor = Predictor(network=PREDICTOR, device="cpu", tokens="characters", epochs=150)
     predictor.fit([(x.replace(" ", ""), y.replace(" ", "")) for x, y in PAIRS])
     assert predictor.predict("ab") == "BA"
+    predictor.save(tmp_path / "model")
+    again = Predictor.load(tmp_path / "model", device="cpu")
+    assert (again.tokens, again.predict("ab")) == ("characters", "BA")
+    assert Predictor.load(tmp_path / "model", tokens="words", device="cpu").tokens == "words"
 
 
 def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:

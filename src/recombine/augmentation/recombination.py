@@ -1,6 +1,6 @@
 """The learned augmenter: recombination networks trained on neighborhoods, then sampled (sections 3 and 4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -52,6 +52,9 @@ class Recombination:
         omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
+
+    Attributes:
+        notes: What ``save`` and ``load`` keep with the networks, JSON-friendly; no sample depends on it.
     """
 
     def __init__(
@@ -69,6 +72,7 @@ class Recombination:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
         self.sampling = sampling or SamplingSettings(decoding=Decoding("mixed", 0.4))
         self.omega, self.seeds, self.device = omega, tuple(seeds), device
+        self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None
         self.sizes_: tuple[
             int, ...
@@ -237,7 +241,7 @@ class Recombination:
         """Writes the networks and the examples that they draw prototypes from to a folder."""
         if self.examples_ is None:
             raise unfitted("Recombination")
-        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
+        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
         settings = {**stored.settings(), **self.settings()} | ({"sizes": list(self.sizes_)} if self.sizes_ else {})
         with writing(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
@@ -262,6 +266,7 @@ class Recombination:
                 device=device,
             )
             augmenter.vocabulary_, augmenter.fitted_ = stored.vocabulary, stored.fitted
+            augmenter.notes = stored.notes
             augmenter.examples_ = tuple(read(folder / EXAMPLES))
             augmenter.sizes_ = typed(settings.get("sizes", []), tuple[int, ...])
             augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)

@@ -18,16 +18,16 @@ from recombine.cli.options import (
     Format,
     Json,
     MaxTime,
+    ModelTokens,
     Seed,
     Seeds,
     Size,
     Test,
     Threads,
-    Tokens,
     Train,
 )
 from recombine.cli.printing import print_json, say, say_next
-from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
+from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input, tokens_for
 from recombine.cli.training import Training, use_threads
 from recombine.cli.writing import check_apart, check_free, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
@@ -134,7 +134,7 @@ def augment_cli(
     address: Address = None,
     test: Test = None,
     format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
+    tokens: ModelTokens = None,
     columns: Columns = Reading.columns,
     force: Force = False,
     json: Json = False,
@@ -158,10 +158,12 @@ def augment_cli(
         model=model,
         executor=executor,
         address=address,
+        tokens=tokens,
     )
     plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output), resample)
-    reading = Reading(format, tokens, columns)
     plan.check()
+    kind = tokens_for(str(model), learned.notes, tokens)
+    reading = Reading(format, kind, columns)
     check_one_standard_input(train, test)
     targets = numbered(output, plan.networks)
     check_apart(targets, [train, test])
@@ -174,7 +176,7 @@ def augment_cli(
     with working_on(model or output, targets) as goes_on:
         every = augment(examples, plan)
         for samples, target in zip(every, targets, strict=True):
-            write_samples(samples, target, tokens=tokens, force=force or goes_on)
+            write_samples(samples, target, tokens=kind, force=force or goes_on)
             report = _report(samples, plan, output=target, train=examples, test=held_out)
             say(f"{samples.account}{_coincidences(report)}")
             reports.append(report)

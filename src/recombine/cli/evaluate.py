@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Json, Model, Threads, Tokens
+from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
 from recombine.cli.printing import print_json, print_table, say, say_next
-from recombine.cli.reading import Reading
+from recombine.cli.reading import Reading, tokens_for
 from recombine.cli.score import Score, score_outputs
 from recombine.cli.training import use_threads
 from recombine.example import Example
@@ -47,7 +47,7 @@ def evaluate_cli(
     device: Device = AUTO,
     threads: Threads = None,
     format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
+    tokens: ModelTokens = None,
     columns: Columns = Reading.columns,
     json: Json = False,
 ) -> None:
@@ -57,7 +57,7 @@ def evaluate_cli(
       recombine evaluate predictor scan/test.tsv
     """
     predictor = load_predictor(model, device=device)
-    examples = Reading(format, tokens, columns).read_for_prediction(test)
+    examples = Reading(format, tokens_for(model, predictor.notes, tokens), columns).read_for_prediction(test)
     use_threads(threads)
     found = evaluate(predictor, examples, beam=beam)
     if json:

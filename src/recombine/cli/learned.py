@@ -1,15 +1,16 @@
 """The learned method of ``recombine augment``: networks that recombine, trained here or taken from a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from recombine.cli.executing import check_executor
 from recombine.cli.inspection import RULES
 from recombine.cli.options import AUTO
 from recombine.cli.printing import say
 from recombine.cli.progress import progress, searching
+from recombine.cli.reading import Reading
 from recombine.cli.training import Training, outcome, resumable
 from recombine.cli.writing import check_model
 from recombine.errors import RecombineError, unknown
@@ -38,6 +39,7 @@ class Learned:
         model: A folder: samples come from the model in it, or the model is kept there if there is none.
         executor: Who searches and draws, one of ``EXECUTORS``; None: processes search, and this one draws.
         address: That of a Ray cluster.
+        tokens: What a token of a string is.
     """
 
     prototypes: int | None = None
@@ -47,11 +49,13 @@ class Learned:
     model: str | None = None
     executor: str | None = None
     address: str | None = None
+    tokens: str | None = None
 
     @property
     def given(self) -> list[str]:
-        """The names of the options that were given."""
-        return [f"--{field.name}" for field in fields(self) if getattr(self, field.name) != field.default]
+        """The names of the options that were given and that only this method has."""
+        own = (field for field in fields(self) if field.name != "tokens")
+        return [f"--{field.name}" for field in own if getattr(self, field.name) != field.default]
 
     @property
     def is_trained(self) -> bool:
@@ -68,6 +72,14 @@ class Learned:
 
         assert self.model is not None
         return len(read_settings(Path(self.model), KIND)["seeds"])
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What is kept with the model, if there is one."""
+        from recombine.augmentation.recombination import KIND
+        from recombine.training.stored import read_notes
+
+        return read_notes(Path(self.model), KIND) if self.model is not None and self.is_trained else {}
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -118,6 +130,7 @@ def recombination(
         augmenter.fit_on(tuple(dict.fromkeys(examples)), neighborhoods, report=report, checkpoint=state)
     say(outcome(augmenter.fitted_.history))
     if learned.model is not None:
+        augmenter.notes = Reading(tokens=learned.tokens or Reading.tokens).notes(examples)
         augmenter.save(learned.model)
         say(f"The model is in {learned.model}.")
     return augmenter

@@ -25,6 +25,14 @@ Format = Annotated[
 Tokens = Annotated[
     str, typer.Option("--tokens", metavar="KIND", help="What a token is in TSV and JSONL strings: words or characters.")
 ]
+ModelTokens = Annotated[
+    str | None,
+    typer.Option(
+        "--tokens",
+        metavar="KIND",
+        help="What a token is in TSV and JSONL strings: words or characters; as for the model unless told.",
+    ),
+]
 Columns = Annotated[
     str,
     typer.Option(

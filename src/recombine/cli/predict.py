@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Json, Model, Threads, Tokens
+from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Json, Model, ModelTokens, Threads
 from recombine.cli.printing import print_json, say, say_next, working
-from recombine.cli.reading import STANDARD, Reading
+from recombine.cli.reading import STANDARD, Reading, tokens_for
 from recombine.cli.training import enough_memory, use_threads
 from recombine.cli.writing import check_free, numbered
 from recombine.errors import RecombineError
@@ -54,7 +54,7 @@ def predict_cli(
     device: Device = AUTO,
     threads: Threads = None,
     format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
+    tokens: ModelTokens = None,
     columns: Columns = Reading.columns,
     force: Force = False,
     json: Json = False,
@@ -69,11 +69,12 @@ def predict_cli(
     predictor = load_predictor(model, device=device)
     targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
     check_free(targets, force=force)
-    asked = Reading(format, tokens, columns).read_inputs(inputs)
+    kind = tokens_for(model, predictor.notes, tokens)
+    asked = Reading(format, kind, columns).read_inputs(inputs)
     use_threads(threads)
     predictions = predict(predictor, asked, beam=beam)
     for target, each in zip(targets, predictions, strict=False):
-        _write(asked, each, target, tokens=tokens, force=force)
+        _write(asked, each, target, tokens=kind, force=force)
     unseen = unseen_tokens(predictor, [Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})

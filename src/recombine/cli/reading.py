@@ -1,7 +1,8 @@
 """Reads the files that a command names, with the format options that all commands share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
@@ -65,6 +66,13 @@ class Reading:
 
         return files.read_inputs(source, format=self.format, tokens=self.tokens, columns=parse_columns(self.columns))
 
+    def notes(self, examples: Sequence[Example]) -> dict[str, Any]:
+        """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
+        from recombine.training.stored import TOKENS
+
+        are_words = are_inflections(examples) or are_inflections(list(map(reordered, examples)))
+        return {} if are_words else {TOKENS: self.tokens}
+
     def names_inflections(self, source: str, examples: Sequence[Example]) -> bool:
         """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""
         from recombine.data import files
@@ -74,6 +82,23 @@ class Reading:
         if source == STANDARD:
             return are_inflections(examples)
         return self.columns == Reading.columns and files.detect(source) == "sigmorphon"
+
+
+def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
+    """Returns what a token is where a model is used: what was asked for, or else what it was in training.
+
+    Args:
+        model: The model's folder.
+        notes: What is kept with it.
+        asked: The option --tokens, if it was given; what differs from the model is told.
+    """
+    from recombine.cli.printing import say
+    from recombine.training.stored import kind_of_tokens
+
+    known = kind_of_tokens(notes)
+    if asked is not None and known not in (None, asked):
+        say(f"Warning: {model} was trained with --tokens {known}, not {asked}.")
+    return asked or known or Reading.tokens
 
 
 def name_of(source: str) -> str:

@@ -90,15 +90,15 @@ def train_cli(
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_model(output, force=force or is_unfinished(output))
-    examples, new = read_training(
-        train, augmented, networks=len(training.population), reading=Reading(format, tokens, columns)
-    )
+    reading = Reading(format, tokens, columns)
+    examples, new = read_training(train, augmented, networks=len(training.population), reading=reading)
     for warning in unrelated(examples, [example for each in new for example in each]):
         say(warning)
     use_threads(threads)
     state = state_of_training(output)
     with working_on(output) as goes_on:
         predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
+        predictor.notes = reading.notes(examples)
         predictor.save(output, force=force or goes_on)
         forget(state)
     history = predictor.fitted_.history

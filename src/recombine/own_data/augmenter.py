@@ -23,6 +23,7 @@ from recombine.training.device import resolve
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
 from recombine.training.presets import SMALL_GENERATOR
+from recombine.training.stored import TOKENS, kind_of_tokens
 
 AUTO: Literal["auto"] = "auto"
 
@@ -113,6 +114,7 @@ class Augmenter(OwnDataAugmenter):
             path: The folder.
             force: Whether a model that is there may be replaced.
         """
+        self._recombination.notes = {TOKENS: self.tokens}
         self._recombination.save(path, force=force)
 
     @classmethod
@@ -121,7 +123,7 @@ class Augmenter(OwnDataAugmenter):
         path: str | Path,
         *,
         n: int = 400,
-        tokens: str = "words",
+        tokens: str | None = None,
         rarity: Rarity = AUTO,
         validator: Validator | None = None,
         device: str = AUTO,
@@ -131,7 +133,7 @@ class Augmenter(OwnDataAugmenter):
         Args:
             path: The folder.
             n: How many samples ``fit_resample`` adds.
-            tokens: What a token of a string is.
+            tokens: What a token of a string is, if it is not to be what it was in training.
             rarity: Which samples have something rare in them; as when it was fitted, for the same samples.
             validator: Which samples are turned down; likewise.
             device: ``auto``, ``cpu`` or ``cuda``.
@@ -141,7 +143,7 @@ class Augmenter(OwnDataAugmenter):
         augmenter = cls(
             seed=found.seeds[0],
             n=n,
-            tokens=tokens,
+            tokens=tokens or kind_of_tokens(found.notes) or cls.tokens,
             validator=validator,
             neighborhood=found.rule,
             rarity=rarity,

@@ -16,6 +16,7 @@ from recombine.own_data.inputs import Data, Side, as_examples, as_tokens
 from recombine.prediction import predictor
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
+from recombine.training.stored import TOKENS, kind_of_tokens
 
 
 @dataclass(eq=False, kw_only=True)
@@ -127,12 +128,21 @@ class Predictor:
             path: The folder.
             force: Whether a model that is there may be replaced.
         """
-        self._require_fitted().save(path, force=force)
+        fitted = self._require_fitted()
+        fitted.notes = {TOKENS: self.tokens}
+        fitted.save(path, force=force)
 
     @classmethod
-    def load(cls, path: str | Path, *, tokens: str = "words", device: str = "auto") -> Self:
-        """Reads what ``save`` wrote; of several networks, the first predicts."""
+    def load(cls, path: str | Path, *, tokens: str | None = None, device: str = "auto") -> Self:
+        """Reads what ``save`` or ``recombine train`` wrote; of several networks, the first predicts.
+
+        Args:
+            path: The folder.
+            tokens: What a token of a string is, if it is not to be what it was in training.
+            device: ``auto``, ``cpu`` or ``cuda``.
+        """
         found = predictor.Predictor.load(path, device=device)
-        loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=tokens, device=device)
+        kind = tokens or kind_of_tokens(found.notes) or cls.tokens
+        loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=kind, device=device)
         loaded._fitted = found
         return loaded

@@ -1,9 +1,9 @@
 """The predictor p(y | x): an ordinary network, trained on original and new examples (section 5, appendix D)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
 from recombine.data.vocabulary import UNK, Vocabulary
@@ -44,10 +44,14 @@ class Predictor:
         recipe: How the networks are built and trained.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
+
+    Attributes:
+        notes: What ``save`` and ``load`` keep with the networks, JSON-friendly; they do not depend on it.
     """
 
     def __init__(self, recipe: Recipe, *, seeds: Sequence[int] = (0,), device: str = "auto") -> None:
         self.recipe, self.seeds, self.device = recipe, tuple(seeds), device
+        self.notes: Mapping[str, Any] = {}
         self.vocabulary_: Vocabulary | None = None
 
     def fit(
@@ -174,7 +178,7 @@ class Predictor:
         """Writes the networks to a folder."""
         if self.vocabulary_ is None:
             raise unfitted("Predictor")
-        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_)
+        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
         with writing(Path(path), KIND, {**stored.settings(), "longest": self.longest_}, force=force) as folder:
             stored.write(folder)
 
@@ -186,6 +190,7 @@ class Predictor:
         with fitting(Path(path)):
             predictor = cls(stored.recipe, seeds=stored.seeds, device=device)
             predictor.vocabulary_, predictor.fitted_ = stored.vocabulary, stored.fitted
+            predictor.notes = stored.notes
             predictor.longest_ = typed(settings["longest"], int)
         return predictor
 

@@ -1,23 +1,27 @@
 """What the models of a folder have in common: a population's recipe, seeds, vocabulary and weights."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
+from recombine.data.tokenization import check_kind
 from recombine.data.vocabulary import Vocabulary
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
 from recombine.training.device import resolve
 from recombine.training.fit import Fitted, Recipe
+from recombine.training.folder import read_settings
 from recombine.training.loop import History
 from recombine.training.tensors import read_tensors, write_tensors
 from recombine.training.untrusted import fitting, typed
 
 WEIGHTS = "weights.safetensors"
+TOKENS = "tokens"
+"""The note that says what a token of a string was."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,19 @@ class Stored:
         seeds: One per replica.
         vocabulary: Its tokens.
         fitted: The networks and how they came about.
+        notes: What else is kept for whoever trained it, JSON-friendly; no network depends on it.
     """
 
     recipe: Recipe
     seeds: Sequence[int]
     vocabulary: Vocabulary
     fitted: Fitted
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self) -> dict[str, Any]:
         """Returns what goes into the manifest."""
-        return {
+        notes = {"notes": dict(self.notes)} if self.notes else {}
+        return notes | {
             "recipe": asdict(self.recipe),
             "network": asdict(self.fitted.model.architecture),
             "seeds": list(self.seeds),
@@ -63,7 +70,34 @@ class Stored:
             model.load_state_dict(tensors)
             history = typed(settings["history"], History)
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
-        return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history))
+            notes = _notes(settings)
+        return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
+
+
+def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:
+    """Returns the notes of a model of a kind, without its networks."""
+    settings = read_settings(folder, kind)
+    with fitting(folder):
+        return _notes(settings)
+
+
+def _notes(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    notes = settings.get("notes", {})
+    if not isinstance(notes, dict):
+        raise TypeError(f"{notes!r} are no notes")
+    return notes
+
+
+def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:
+    """Returns what a token of a string was in training; None if the notes do not say.
+
+    Raises:
+        RecombineError: If they say what is no kind of token.
+    """
+    kind = notes.get(TOKENS)
+    if kind is not None:
+        check_kind(str(kind))
+    return kind
 
 
 def _check_shapes(network: Architecture, replicas: int, tensors: Mapping[str, Tensor]) -> None:
