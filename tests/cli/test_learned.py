@@ -65,9 +65,10 @@ def test_unless_told_samples_have_something_rare_as_in_python(run: Run, train: P
 
 def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path) -> None:
     train, model, new = tmp_path / "train.tsv", tmp_path / "model", tmp_path / "new.tsv"
-    train.write_text("".join(f"{a}{b}{c}\t{c}{b}{a}\n" for a in "abcd" for b in "abc" for c in "ab"))
+    lines = [f"{a}\t{a.upper()}\n" for a in "wrltj"] + [f"{a}2\t{a.upper() * 2}\n" for a in "wrlt"]
+    train.write_text("".join([*lines, *(f"{a}&{b}\t{a.upper()}{b.upper()}\n" for a in "wrlt" for b in "wrlt")]))
     words = ("augment", train, "-n", 3, "--device", "cpu", "--threads", 1, "--model", model, "-o", new, "--no-resample")
-    done = run(*words, "--tokens", "characters", "--epochs", 60)
+    done = run(*words, "--tokens", "characters", "--epochs", 20)
     assert done.code == 0, done.err
     made = new.read_text()
     assert " " not in made
