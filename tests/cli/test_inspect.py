@@ -150,3 +150,16 @@ def test_reads_characters(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("ab\tzzz\nac\tzz\n")
     assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 3
+
+
+def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n")
+    done = run("inspect", path)
+    assert "looks like names of columns" in done.err
+    assert "--header" in done.err
+    assert inspected(run, path)["examples"] == 3
+    done = run("inspect", path, "--header")
+    assert "looks like" not in done.err
+    assert inspected(run, path, "--header")["examples"] == 2
+    assert inspected(run, "-", "--header", stdin=path.read_text())["examples"] == 2

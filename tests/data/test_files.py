@@ -369,3 +369,18 @@ def test_inputs_that_cannot_be_read(tmp_path: Path, name: str, content: str, pro
     with pytest.raises(RecombineError) as caught:
         files.read_inputs(tmp_path / name)
     assert problem in str(caught.value)
+
+
+def test_a_header_is_skipped_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    path.write_text("input\toutput\na\tb\n")
+    for format in ("auto", "tsv"):
+        assert files.read(path, format=format, header=True) == [Example(("a",), ("b",))]
+    assert len(files.read(path)) == 2
+    path.write_text("input\toutput\na b\n")
+    with pytest.raises(RecombineError, match=r"data\.tsv:2"):
+        files.read(path, header=True)
+    other = tmp_path / "data.jsonl"
+    other.write_text('{"x": "a", "y": "b"}\n' * 2)
+    with pytest.raises(RecombineError, match="only TSV has a header"):
+        files.read(other, header=True)

@@ -70,3 +70,19 @@ def test_hints() -> None:
 def test_columns_that_make_no_sense(columns: tuple[int, ...]) -> None:
     with pytest.raises(RecombineError, match="columns"):
         tsv.check_columns(columns)
+
+
+@pytest.mark.parametrize("names", ["input\toutput", "Source\tTarget", "command\taction", "x\ty", "frage\tantwort"])
+def test_a_header_is_known_by_its_names_or_by_being_like_no_other_line(names: str) -> None:
+    lines = [names, "walk\tWALK", "walk twice\tWALK WALK", "run\tRUN"]
+    assert tsv.looks_like_header(parse(*lines))
+    assert not tsv.looks_like_header(parse(*lines[1:]))
+
+
+@pytest.mark.parametrize("first", ["jump\tI_JUMP", "walk\tGO", "run away\tRUN"])
+def test_a_word_seen_once_is_no_header(first: str) -> None:
+    assert not tsv.looks_like_header(parse(first, "walk twice\tWALK WALK", "run\tRUN"))
+
+
+def test_names_are_known_where_characters_are_tokens() -> None:
+    assert tsv.looks_like_header(parse("src\ttgt", "abc\tcba", tokens="characters"))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.options import Columns, Format, Json, Test, Tokens
+from recombine.cli.options import Columns, Format, Header, Json, Test, Tokens
 from recombine.cli.printing import percent, print_json, print_table, say, say_next
 from recombine.cli.reading import Reading, check_one_standard_input
 from recombine.errors import unknown
@@ -43,6 +43,7 @@ def audit_cli(
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
     columns: Columns = Reading.columns,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Counts how many samples are right, well formed, novel, repeated, or in the test set.
@@ -50,7 +51,7 @@ def audit_cli(
     Example:
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
     """
-    found = audit_files(samples, train, test=test, gold=gold, reading=Reading(format, tokens, columns))
+    found = audit_files(samples, train, test=test, gold=gold, reading=Reading(format, tokens, columns, header))
     if json:
         print_json({**asdict(found), "shares": found.shares})
     else:

@@ -16,6 +16,7 @@ from recombine.cli.options import (
     Epochs,
     Force,
     Format,
+    Header,
     Json,
     MaxTime,
     ModelTokens,
@@ -136,6 +137,7 @@ def augment_cli(
     format: Format = Reading.format,
     tokens: ModelTokens = None,
     columns: Columns = Reading.columns,
+    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -163,7 +165,7 @@ def augment_cli(
     plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output), resample)
     plan.check()
     kind = tokens_for(str(model), learned.notes, tokens)
-    reading = Reading(format, kind, columns)
+    reading = Reading(format, kind, columns, header)
     check_one_standard_input(train, test)
     targets = numbered(output, plan.networks)
     check_apart(targets, [train, test])

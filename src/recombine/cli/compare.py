@@ -15,6 +15,7 @@ from recombine.cli.options import (
     Epochs,
     Force,
     Format,
+    Header,
     Json,
     MaxTime,
     Seed,
@@ -89,6 +90,7 @@ def compare_cli(
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
     columns: Columns = Reading.columns,
+    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -119,7 +121,7 @@ def compare_cli(
     check_executor(executor, address)
     folder = _folder(output, force=force or is_unfinished(output))
     check_one_standard_input(data, test)
-    split = _split(data, test, Reading(format, tokens, columns), plan)
+    split = _split(data, test, Reading(format, tokens, columns, header), plan)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))

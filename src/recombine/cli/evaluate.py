@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Json, Model, ModelTokens, Threads
+from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
 from recombine.cli.printing import print_json, print_table, say, say_next
 from recombine.cli.reading import Reading, tokens_for
@@ -49,6 +49,7 @@ def evaluate_cli(
     format: Format = Reading.format,
     tokens: ModelTokens = None,
     columns: Columns = Reading.columns,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Scores predictors on a test set by exact match and micro-F1, for each seed and over all of them.
@@ -57,7 +58,7 @@ def evaluate_cli(
       recombine evaluate predictor scan/test.tsv
     """
     predictor = load_predictor(model, device=device)
-    examples = Reading(format, tokens_for(model, predictor.notes, tokens), columns).read_for_prediction(test)
+    examples = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header).read_for_prediction(test)
     use_threads(threads)
     found = evaluate(predictor, examples, beam=beam)
     if json:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from recombine.cli.inspection import RULES, Coverage, Inspection, Overlap, inspect_examples
-from recombine.cli.options import AUTO, Columns, Format, Json, Seed, Test, Tokens, Train
+from recombine.cli.options import AUTO, Columns, Format, Header, Json, Seed, Test, Tokens, Train
 from recombine.cli.printing import percent, print_json, print_line, print_table, say_next, working
 from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
 from recombine.errors import unknown
@@ -45,6 +45,7 @@ def inspect_cli(
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
     columns: Columns = Reading.columns,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Shows vocabulary, lengths, duplicates, rare tokens, neighborhoods and overlap with a test set.
@@ -52,7 +53,7 @@ def inspect_cli(
     Example:
       recombine inspect scan/train.tsv --test scan/test.tsv
     """
-    reading = Reading(format, tokens, columns)
+    reading = Reading(format, tokens, columns, header)
     check_one_standard_input(train, test)
     if neighborhood not in (AUTO, "all", "none", *RULES):
         raise unknown("neighborhood", neighborhood, (AUTO, "all", "none", *RULES))

@@ -39,6 +39,7 @@ Columns = Annotated[
         "--columns", metavar="X,Y[,TAGS]", help="Which TSV columns hold input, output and perhaps tags, from 1."
     ),
 ]
+Header = Annotated[bool, typer.Option("--header", help="The first line of TSV files names the columns: skip it.")]
 Test = Annotated[str | None, typer.Option("--test", metavar="FILE", help="Test examples, to count coincidences with.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same result.")]
 Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]

@@ -30,23 +30,35 @@ def parse_columns(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read: the options --format, --tokens and --columns as they were given.
+    """How files are to be read: the options --format, --tokens, --columns and --header as they were given.
 
     Attributes:
         format: The format, or ``"auto"``.
         tokens: ``"words"`` or ``"characters"``.
         columns: The columns of TSV, between commas.
+        header: Whether the first line of TSV files is skipped.
     """
 
     format: str = AUTO
     tokens: str = "words"
     columns: str = "1,2"
+    header: bool = False
 
     def read(self, source: str) -> list[Example]:
-        """Returns the examples of a file, or of standard input for ``-``."""
+        """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
 
-        return files.read(source, format=self.format, tokens=self.tokens, columns=parse_columns(self.columns))
+        may_have = not source.endswith(".jsonl") and self.format in (AUTO, "tsv")
+        examples = files.read(
+            source,
+            format=self.format,
+            tokens=self.tokens,
+            columns=parse_columns(self.columns),
+            header=self.header and may_have,
+        )
+        if may_have and not self.header:
+            _warn_of_header(examples, source)
+        return examples
 
     def read_optional(self, source: str | None) -> list[Example] | None:
         """Returns the examples of a file, if one is named."""
@@ -99,6 +111,17 @@ def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
     if asked is not None and known not in (None, asked):
         say(f"Warning: {model} was trained with --tokens {known}, not {asked}.")
     return asked or known or Reading.tokens
+
+
+def _warn_of_header(examples: Sequence[Example], source: str) -> None:
+    from recombine.cli.printing import say
+    from recombine.data import tsv
+
+    if tsv.looks_like_header(examples):
+        say(
+            f"Warning: the first line of {name_of(source)} looks like names of columns, and is taken for an example: "
+            f"{examples[0]}. If it is none, give --header, or remove it."
+        )
 
 
 def name_of(source: str) -> str:

@@ -15,6 +15,7 @@ from recombine.cli.options import (
     Folder,
     Force,
     Format,
+    Header,
     Json,
     MaxTime,
     Seed,
@@ -70,6 +71,7 @@ def train_cli(
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
     columns: Columns = Reading.columns,
+    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -90,7 +92,7 @@ def train_cli(
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_model(output, force=force or is_unfinished(output))
-    reading = Reading(format, tokens, columns)
+    reading = Reading(format, tokens, columns, header)
     examples, new = read_training(train, augmented, networks=len(training.population), reading=reading)
     for warning in unrelated(examples, [example for each in new for example in each]):
         say(warning)

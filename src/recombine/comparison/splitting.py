@@ -119,7 +119,7 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     if not any(tested):
         raise RecombineError(
             "no example can be held out: each has something in it that no other has.",
-            hint="Give a test set: --test, in Python `given`.",
+            hint="Give a test set: `test`.",
         )
     test = tuple(compress(distinct, tested))
     return Split(

@@ -25,7 +25,12 @@ _ANY_TOKENS = "JSONL keeps any tokens: give the file a name that ends in .jsonl.
 
 
 def read(
-    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+    source: str | Path,
+    *,
+    format: str = "auto",
+    tokens: str = "words",
+    columns: tuple[int, ...] = tsv.COLUMNS,
+    header: bool = False,
 ) -> list[Example]:
     """Returns all examples of a file, in its order.
 
@@ -35,15 +40,21 @@ def read(
         tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
             words and those of SIGMORPHON characters, always.
         columns: For TSV, the columns of input, output and perhaps features, from 1.
+        header: For TSV, whether the first line names the columns and is no example.
 
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
-    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source)
+    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns, header=header), source)
 
 
 def iterate(
-    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+    source: str | Path,
+    *,
+    format: str = "auto",
+    tokens: str = "words",
+    columns: tuple[int, ...] = tsv.COLUMNS,
+    header: bool = False,
 ) -> Iterator[Example]:
     """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
 
@@ -51,11 +62,12 @@ def iterate(
         RecombineError: At once for an argument that makes no sense; later for what is wrong with the file.
     """
     _check_path(source)
+    lines = islice(read_lines(source), 1 if header else 0, None)
     if format != "auto":
-        return _codec(format, tokens=tokens, columns=columns).parse(read_lines(source))
+        return _codec(format, tokens=tokens, columns=columns, header=header).parse(lines)
     check_kind(tokens)
     tsv.check_columns(columns)
-    return _iterate_detected(source, tokens=tokens, columns=columns)
+    return _iterate_detected(source, lines, tokens=tokens, columns=columns, header=header)
 
 
 def read_inputs(
@@ -144,11 +156,13 @@ class _Codec:
     render: Callable[[Example], str]
 
 
-def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS) -> _Codec:
+def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS, header: bool = False) -> _Codec:
     check_kind(tokens)
     tsv.check_columns(columns)
     if columns != tsv.COLUMNS and format != "tsv":
         raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {format!r}.")
+    if header and format != "tsv":
+        raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {format!r}.")
     if tokens == "characters" and format == "scan":
         raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
     match format:
@@ -164,15 +178,16 @@ def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS) 
     raise unknown("format", format, (*FORMATS, "auto"))
 
 
-def _iterate_detected(source: str | Path, *, tokens: str, columns: tuple[int, ...]) -> Iterator[Example]:
-    lines = read_lines(source)
+def _iterate_detected(
+    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...], header: bool
+) -> Iterator[Example]:
     first = list(islice(lines, 1))
     format = _by_name(source)
     if format is None and columns != tsv.COLUMNS:
         format = "tsv"  # the only format with columns to choose
     if format is None:
         format = _by_line(first[0].text if first else "")
-    yield from _codec(format, tokens=tokens, columns=columns).parse(chain(first, lines))
+    yield from _codec(format, tokens=tokens, columns=columns, header=header).parse(chain(first, lines))
 
 
 def _by_name(source: str | Path) -> str | None:

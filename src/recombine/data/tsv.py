@@ -1,6 +1,6 @@
 """Tab-separated columns: an input, an output, and perhaps features of the input."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from recombine.data.text import Line, shown
 from recombine.data.tokenization import check_side, join, split, split_tags
@@ -10,6 +10,29 @@ from recombine.inflection import tag_token
 
 COLUMNS = (1, 2)
 """The columns of input and output where nothing else is said; no further column may stand beside them then."""
+
+_NAMES = {
+    *(("input", "output"), ("source", "target"), ("src", "tgt"), ("x", "y"), ("question", "query")),
+    *(("command", "action"), ("commands", "actions"), ("inputs", "outputs"), ("question", "answer"), ("text", "label")),
+}
+"""Names of columns that are known, of an input and an output."""
+
+
+def looks_like_header(examples: Sequence[Example]) -> bool:
+    """Tells whether the first of a file's examples may be the names of its columns.
+
+    These are known names, or two words of which neither is anywhere else in the file. A word seen once beside what it
+    stands for (``jump``, ``I_JUMP``) is not taken for one.
+    """
+    if len(examples) < 2:
+        return False
+    first, *others = examples
+    x, y = ("".join(side).casefold() for side in (first.x, first.y))
+    if (x, y) in _NAMES:
+        return True
+    if len(first.x) > 1 or len(first.y) > 1 or x in y or y in x:
+        return False
+    return not any(first.x[0] in other.d or first.y[0] in other.d for other in others)
 
 
 def check_columns(columns: tuple[int, ...]) -> None:
