@@ -34,6 +34,10 @@ class RecombineError(Exception):
         return f"{where}{self.message}{then}"
 
 
+class NothingMade(RecombineError):
+    """A request that came to nothing although nothing is wrong with it; the command line exits with code 1."""
+
+
 def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
     """Returns the error for a name that is none of the options, with the nearest one suggested.
 

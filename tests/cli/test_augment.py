@@ -61,7 +61,7 @@ def test_oversampling_repeats_the_rare_ones(run: Run, train: Path, tmp_path: Pat
 
 def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_path: Path) -> None:
     done = augment(run, train, "-o", tmp_path / "new.jsonl", "--epsilon", "0.001", method="oversample")
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (1, "")
     assert "larger epsilon" in done.err
     assert not (tmp_path / "new.jsonl").exists()
 

@@ -201,6 +201,16 @@ def test_epsilon_keeps_what_has_something_rare(augment: Callable[..., Outcome], 
     assert "without a rare token" in done.err
 
 
+def test_nothing_made_leaves_nothing_behind(run: Run, train: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    quick = ("--epochs", 1, "--device", "cpu", "--threads", 1)
+    done = run("augment", train, "-n", 3, "--epsilon", 1e-6, *quick, "-o", folder / "new.jsonl")
+    assert done.code == 1, done.err
+    assert "0 of 3 samples" in done.err
+    assert list(folder.iterdir()) == []
+
+
 def test_a_count_that_cannot_be_reached(
     augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

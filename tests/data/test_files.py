@@ -384,3 +384,12 @@ def test_a_header_is_skipped_on_request(tmp_path: Path) -> None:
     other.write_text('{"x": "a", "y": "b"}\n' * 2)
     with pytest.raises(RecombineError, match="only TSV has a header"):
         files.read(other, header=True)
+
+
+def test_what_is_too_long_for_jsonl_is_not_told_to_be_written_as_jsonl(tmp_path: Path) -> None:
+    long = Example(("a" * (MAX_LINE - 100),), ("b",))
+    sample = long.with_provenance(Provenance(method="geca", prototypes=(long,)))
+    with pytest.raises(RecombineError, match="longer than") as caught:
+        files.write([sample], tmp_path / "new.jsonl")
+    assert "or write TSV" in str(caught.value)
+    assert files.write([sample], tmp_path / "new.tsv") == 1

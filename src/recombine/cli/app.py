@@ -28,7 +28,7 @@ from recombine.cli.report import report_cli
 from recombine.cli.score import score_cli
 from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
-from recombine.errors import RecombineError
+from recombine.errors import NothingMade, RecombineError
 
 FAILED, BAD_INPUT = 1, 2
 """Exit codes besides 0 and that of the interrupt key: something failed; the user's input or usage."""
@@ -113,7 +113,7 @@ def run(arguments: Sequence[str] | None) -> int:
     try:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
-        return _complain(str(_with_options(error)), BAD_INPUT)
+        return _complain(str(_with_options(error)), FAILED if isinstance(error, NothingMade) else BAD_INPUT)
     except _UsageError as error:
         return _complain(_usage_sentence(error), BAD_INPUT)
     except Interrupted as error:

@@ -31,7 +31,7 @@ from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input, tokens_for
 from recombine.cli.training import Training, use_threads
 from recombine.cli.writing import check_apart, check_free, is_unfinished, numbered, state_of_training, working_on
-from recombine.errors import RecombineError
+from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 
 if TYPE_CHECKING:
@@ -176,7 +176,11 @@ def augment_cli(
     use_threads(threads)
     reports = []
     with working_on(model or output, targets) as goes_on:
-        every = augment(examples, plan)
+        try:
+            every = augment(examples, plan)
+        except NothingMade:  # again it would be nothing
+            forget(plan.state)
+            raise
         for samples, target in zip(every, targets, strict=True):
             write_samples(samples, target, tokens=kind, force=force or goes_on)
             report = _report(samples, plan, output=target, train=examples, test=held_out)

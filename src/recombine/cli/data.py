@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from recombine.cli.options import Folder, Force, Json, Seed
-from recombine.cli.printing import print_json, say, say_next, working
+from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.writing import check_free
 from recombine.example import Example
 
@@ -116,6 +116,6 @@ def _report(folder: Path, counts: Mapping[str, int], *, json: bool) -> None:
         print_json({"files": [{"path": path, "examples": count} for path, count in written.items()]})
     else:
         for path, count in written.items():
-            say(f"Wrote {path}: {count:,} examples.")
+            say(f"Wrote {path}: {counted(count, 'example')}.")
     train, test = list(written)[:2]
     say_next("inspect", train, "--test", test)

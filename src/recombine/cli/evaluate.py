@@ -7,7 +7,7 @@ import typer
 
 from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
-from recombine.cli.printing import print_json, print_table, say, say_next
+from recombine.cli.printing import counted, print_json, print_table, say, say_next
 from recombine.cli.reading import Reading, tokens_for
 from recombine.cli.score import Score, score_outputs
 from recombine.cli.training import use_threads
@@ -68,7 +68,7 @@ def evaluate_cli(
         over_all = ("mean", _shown(found.exact_match), _shown(found.micro_f1))
         print_table([*rows, over_all] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if found.unseen_tokens:
-        some = f"{found.with_unseen:,} of {len(examples):,} test examples"
+        some = f"{found.with_unseen:,} of {counted(len(examples), 'test example')}"
         say(f"{about_unseen(found.unseen_tokens).strip()} They are in {some}.")
     say_next("predict", model, test, "-o", "predicted.tsv")
 

@@ -11,7 +11,7 @@ from recombine.cli.printing import say, working
 from recombine.cli.progress import drawing
 from recombine.cli.reading import are_inflections
 from recombine.cli.training import Training, enough_memory, resumable
-from recombine.errors import RecombineError, unknown
+from recombine.errors import NothingMade, RecombineError, unknown
 from recombine.example import Example
 from recombine.inflection import is_tag
 
@@ -101,13 +101,13 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
         plan: What to make of them.
 
     Raises:
-        RecombineError: If not even one can be made.
+        NothingMade: If not even one can be made.
     """
     plan.check()
     every = METHODS[plan.method](examples, plan)
     for samples in every:
         if not samples:
-            raise RecombineError(samples.account, hint="No file was written.")
+            raise NothingMade(samples.account, hint="No file was written.")
     return every
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Json, Model, ModelTokens, Threads
-from recombine.cli.printing import print_json, say, say_next, working
+from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.reading import STANDARD, Reading, tokens_for
 from recombine.cli.training import enough_memory, use_threads
 from recombine.cli.writing import check_free, numbered
@@ -78,7 +78,7 @@ def predict_cli(
     unseen = unseen_tokens(predictor, [Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
-    say(f"Predicted {len(asked):,} outputs.{_about_empty(predictions[: len(targets)])}{about_unseen(unseen)}")
+    say(f"Predicted {counted(len(asked), 'output')}.{_about_empty(predictions[: len(targets)])}{about_unseen(unseen)}")
     say_next("score", "--gold", None, "--predicted", targets[0])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.options import AUTO
+from recombine.cli.printing import counted
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 
@@ -129,5 +130,5 @@ def use_threads(count: int | None) -> None:
 
 def outcome(history: "History") -> str:
     """Returns how training ended, for people: in which time, and whether the bound on time ended it."""
-    ended = f" {len(history.loss)} epochs" if not history.stopped_early else " stopped by --max-time"
+    ended = f" {counted(len(history.loss), 'epoch')}" if not history.stopped_early else " stopped by --max-time"
     return f"Training:{ended}, {history.seconds:.0f} s."

@@ -182,6 +182,7 @@ def _recombination(
         seeds=plan.seeds,
         device=plan.device,
     )
-    shown = progress(f"Training {len(plan.seeds)} recombination networks")
+    what = "a recombination network" if len(plan.seeds) == 1 else f"{len(plan.seeds)} recombination networks"
+    shown = progress(f"Training {what}")
     with shown as shows, keeping(state, shows, say) as report:
         return augmenter.fit_on(train, found.value, report=report, checkpoint=state)

@@ -21,6 +21,7 @@ _Item = TypeVar("_Item")
 FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
 """The formats; ``"auto"`` stands for the one that ``detect`` finds."""
 
+_TOO_LONG = "Beside its prototypes there is no room for tokens so long: shorten them, or write TSV."
 _ANY_TOKENS = "JSONL keeps any tokens: give the file a name that ends in .jsonl."
 
 
@@ -215,7 +216,8 @@ def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
     try:
         (back,) = codec.parse([decode(raw, file=place.file, number=place.number)])
     except RecombineError as error:  # whose hint is for those who read a file
-        raise place.error(f"the example cannot be written as {codec.name}: {error.message}", hint=_ANY_TOKENS) from None
+        hint = _TOO_LONG if codec.name == "jsonl" else _ANY_TOKENS
+        raise place.error(f"the example cannot be written as {codec.name}: {error.message}", hint=hint) from None
     for side, again in ((example.x, back.x), (example.y, back.y)):
         if side != again:
             raise place.error(

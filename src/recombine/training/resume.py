@@ -19,7 +19,7 @@ from recombine.training.tensors import read_tensors, write_tensors
 from recombine.training.untrusted import fitting
 
 EVERY = 20.0
-"""Seconds between two saves, at least."""
+"""Seconds between two saves, at least; the first is after the first epoch, so that little is lost from the start."""
 
 
 class Checkpoint:
@@ -42,7 +42,7 @@ class Checkpoint:
         seeds: Sequence[int],
     ) -> None:
         self.path = path
-        self._saved = time.monotonic()
+        self._saved: float | None = None  # when that was
         what = [asdict(settings), list(seeds), _kind(corpus.rows.device)]
         digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
         for table in (corpus.sources, corpus.targets, corpus.rows):
@@ -54,7 +54,7 @@ class Checkpoint:
 
     def save(self, trainer: Trainer, *, now: bool = False) -> None:
         """Saves, if the last save is some time ago or it must be now."""
-        if not now and time.monotonic() - self._saved < EVERY:
+        if not now and self._saved is not None and time.monotonic() - self._saved < EVERY:
             return
         tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
         tensors |= {f"adam.{name}": value for name, value in trainer.optimizer.state().items()}
@@ -76,6 +76,7 @@ class Checkpoint:
             return
         with fitting(self.path):
             self._restore(trainer, tensors, description)
+        self._saved = time.monotonic()
 
     def _restore(self, trainer: Trainer, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
         device = trainer.best.device
