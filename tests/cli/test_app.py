@@ -58,6 +58,7 @@ LIBRARY = (
     "pictures",
     "prediction",
     "report",
+    "training",
 )
 
 

@@ -1,14 +1,17 @@
 """What the augmenters that users import have in common beyond the contract of all: any data, files, accounts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from augmenters import EXAMPLES, OWN_DATA_CASES, Case
+from augmenters import EXAMPLES, OWN_DATA_CASES, RECIPE, Case
 
+from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.inflection import is_tag
 from recombine.own_data.contract import OwnDataAugmenter
 
 X = [" ".join(example.x) for example in EXAMPLES]
@@ -66,10 +69,80 @@ def test_what_was_saved_gives_the_same_samples(case: Case, fitted: OwnDataAugmen
     fitted.save(tmp_path / "model")
     again = case.kind.load(tmp_path / "model")
     assert in_full(again.sample(20)) == in_full(fitted.sample(20))
-    assert again.report_.choices["rarity"].name == fitted.report_.choices["rarity"].name == "tokens"
+    assert again.report_.choices.keys() == fitted.report_.choices.keys()
     with pytest.raises(RecombineError, match="already"):
         fitted.save(tmp_path / "model")
     fitted.save(tmp_path / "model", force=True)
+
+
+@pytest.mark.parametrize(
+    "rarity",
+    [None, "auto", Resampler(0.05, side="x"), Resampler(0.5, ngram=2, relevant=is_tag)],
+    ids=["all", "auto", "a resampler", "tags"],
+)
+def test_settings_that_are_data_are_saved(case: Case, rarity: object, tmp_path: Path) -> None:
+    settings = {**quick(case), "n": 7, "seed": 3, "tokens": "characters", "rarity": rarity}
+    augmenter = case.kind(**settings).fit(EXAMPLES)
+    augmenter.save(tmp_path / "model")
+    again = case.kind.load(tmp_path / "model")
+    for name, value in augmenter.get_params().items():
+        if name != "device":  # which is another on another machine
+            assert repr(getattr(again, name)) == repr(value)
+    assert list(map(str, again.report_.choices.values())) == list(map(str, augmenter.report_.choices.values()))
+
+
+def quick(case: Case) -> dict[str, object]:
+    """A case's settings, with next to no training."""
+    network = {"network": replace(RECIPE, max_steps=5)} if "network" in case.settings else {}
+    return {**case.settings, **network}
+
+
+def accept_all(_: Example) -> None:
+    """A function, as users have them."""
+
+
+def test_functions_are_given_again_or_a_warning_says_so(case: Case, tmp_path: Path) -> None:
+    own = {"validator": accept_all, "rarity": accept_all}
+    case.kind(**quick(case), **own).fit(EXAMPLES).save(tmp_path / "model")
+    again = case.kind.load(tmp_path / "model", **own)
+    assert (again.validator, again.rarity) == (accept_all, accept_all)
+    assert again.report_.choices["rarity"].name == "your own"
+    instead = f"validator=None, rarity={case.kind().rarity!r}"
+    with pytest.warns(RuntimeWarning, match=f"functions are not saved, so there is {instead} where there was one"):
+        case.kind.load(tmp_path / "model")
+    with pytest.warns(RuntimeWarning, match="so there is validator=None where"):
+        assert case.kind.load(tmp_path / "model", rarity=None).rarity is None
+
+
+@pytest.mark.parametrize(
+    ("rarity", "told"),
+    [
+        (None, "rarity: nothing (as given: all samples are kept)"),
+        ("auto", "rarity: tokens (6 tokens in fewer than"),
+        (Resampler(0.5), "rarity: tokens (as given: Resampler(epsilon=0.5, "),
+        (accept_all, "rarity: your own (as given)"),
+    ],
+)
+def test_the_report_says_what_is_kept(case: Case, rarity: object, told: str) -> None:
+    assert told in str(case.kind(**quick(case), rarity=rarity).fit(EXAMPLES).report_)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [({"validator": "foo"}, "the validator is 'foo', expected a function or None"), ({"seed": "a"}, "seed is 'a'")],
+)
+def test_settings_that_are_none_cost_no_work(
+    case: Case, setting: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(case.kind, "_learn", lambda *_: pytest.fail("it learned"))
+    with pytest.raises(RecombineError, match=words):
+        case.kind(**{**case.settings, **setting}).fit(EXAMPLES)
+
+
+def test_what_a_rarity_function_says_is_checked(case: Case) -> None:
+    augmenter = case.kind(**case.settings, rarity=lambda _: True).fit(EXAMPLES)
+    with pytest.raises(RecombineError, match="the rarity function returned True, expected None for what is rare"):
+        augmenter.sample(3)
 
 
 def test_what_was_not_fitted_cannot_be_saved(case: Case, tmp_path: Path) -> None:
@@ -101,7 +174,7 @@ def test_the_report_counts_what_was_tried_kept_and_rejected(case: Case) -> None:
     assert report.rejected["skips"] == sum("skip" in sample.x for sample in asked) > 0
     assert report.tried == 10 + sum(report.rejected.values())
     assert "skips" in str(report)
-    assert "rarity: tokens" in str(report)
+    assert f"rarity: {report.choices['rarity'].name}" in str(report)
 
 
 def test_its_own_validator_is_asked_as_well(case: Case) -> None:

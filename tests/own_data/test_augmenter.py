@@ -1,5 +1,6 @@
 """The learned augmenter for one's own data, with networks that train in a second."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -44,7 +45,18 @@ def test_what_was_chosen_is_told_with_reasons() -> None:
     told = fitted().report_
     assert told.choices["rarity"].name == "tokens"
     assert told.choices["neighborhood"].name == "long-short"
-    assert "network" not in told.choices  # it was given
+    assert str(told.choices["network"]) == "your own: as given"
+
+
+def test_what_was_given_is_told_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "SMALL_GENERATOR", QUICK_GENERATOR)
+    told = Augmenter(device="cpu", epochs=2, rarity=None, neighborhood="long-short").fit(TASK.train).report_.choices
+    assert str(told["length"]) == "2 epochs: as given"
+    assert told["rarity"].name == "nothing"
+    assert told["neighborhood"].reason.startswith("as given; ")
+    stopped = Augmenter(device="cpu", network=QUICK_GENERATOR, epochs=10_000, max_time=0.2).fit(TASK.train)
+    reason = stopped.report_.choices["length"].reason
+    assert re.fullmatch(r"as given, but not beyond max_time=0\.2; max_time stopped it after \d+ epochs", reason)
 
 
 def test_all_is_chosen_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +83,11 @@ def test_a_function_may_say_what_is_made_of_what(tmp_path: Path) -> None:
     assert len(samples) == 3
     assert all(len(sample.provenance.prototypes) == 2 for sample in samples)
     augmenter.save(tmp_path / "model")
-    assert Augmenter.load(tmp_path / "model", device="cpu").sample(3) == samples
+    again = Augmenter.load(tmp_path / "model", neighborhood=of_half, device="cpu")
+    assert again.sample(3) == samples
+    assert again.neighborhood is of_half
+    with pytest.warns(RuntimeWarning, match="functions are not saved, so there is neighborhood='auto'"):
+        Augmenter.load(tmp_path / "model", device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +99,8 @@ def test_a_function_may_say_what_is_made_of_what(tmp_path: Path) -> None:
         ([(0, 61)], r"gave the row \(0, 61\).*from 0 to 60"),
         ([(0, -1)], r"gave the row \(0, -1\)"),
         ([(0, 1, 2), (3, 4, 3)], r"the row \(3, 4, 3\), in which an example is its own prototype"),
+        (None, "gave 'None'"),
+        ([0, 1], r"gave '\[0, 1\]'"),
         ([(0, "jump")], r"gave the row \(0, 'jump'\)"),
     ],
 )
@@ -98,6 +116,8 @@ def test_a_rule_may_be_named_or_given() -> None:
 
 
 def test_an_unknown_rule_or_size_or_device() -> None:
+    with pytest.raises(RecombineError, match="the neighborhood is 5, expected a name, a rule or a function"):
+        Augmenter(**SETTINGS, neighborhood=5).fit(TASK.train)
     with pytest.raises(RecombineError, match=r"unknown neighborhood 'long-shirt'.*'long-short'"):
         Augmenter(**SETTINGS, neighborhood="long-shirt").fit(TASK.train)
     with pytest.raises(RecombineError, match="unknown size 'huge'"):
@@ -115,6 +135,8 @@ def test_an_unknown_rule_or_size_or_device() -> None:
         ({"max_time": 0}, "max_time is 0"),
         ({"max_time": float("nan")}, "max_time is nan"),
         ({"network": replace(QUICK_GENERATOR, batch=0)}, "batch is 0"),
+        ({"progress": "foo"}, "the progress is 'foo', expected a function or None"),
+        ({"seed": 0.5}, "seed is 0.5"),
     ],
 )
 def test_bounds_that_are_none(bounds: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,9 @@ def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> 
     again = Predictor.load(tmp_path / "model", device="cpu")
     assert again.predict([x for x, _ in PAIRS]) == [y for _, y in PAIRS]
     assert again.seed == fitted.seed
+    assert str(again.choices_["length"]) == str(fitted.choices_["length"]) == "150 epochs: as given"
+    with pytest.raises(RecombineError, match="replace it: `force=True`"):
+        fitted.save(tmp_path / "model")
 
 
 def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
@@ -93,6 +96,11 @@ def test_bad_input(fitted: Predictor) -> None:
         Predictor(device="cpu").fit([])
     with pytest.raises(RecombineError, match="p_aug is 2"):
         Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug=2)
+    with pytest.raises(RecombineError, match="p_aug is 'a', expected a number"):
+        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug="a")
+    for rows in ([1, 2], [[1, 2]]):
+        with pytest.raises(RecombineError, match="data:1"):
+            Predictor(network=PREDICTOR, device="cpu").fit(rows)
     with pytest.raises(RecombineError, match=r"p_aug is 0\.1, but there are no new examples"):
         Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, p_aug=0.1)
     with pytest.raises(RecombineError, match="None is no input"):

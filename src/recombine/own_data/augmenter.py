@@ -1,9 +1,9 @@
 """The learned augmenter for one's own data: what is not set is found in the data."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -12,18 +12,20 @@ from recombine.augmentation.protocol import Validator
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
+from recombine.data.text import shown
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.contract import Learned, OwnDataAugmenter
-from recombine.own_data.validators import Rarity, rarity_rule
+from recombine.own_data.settings import CHOICES, choices_as_json, choices_from_json, given_again
+from recombine.own_data.validators import Rarity, check_function, rarity_rule
 from recombine.training.device import resolve
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
 from recombine.training.presets import SMALL_GENERATOR
-from recombine.training.stored import TOKENS, kind_of_tokens
+from recombine.training.untrusted import fitting
 
 AUTO: Literal["auto"] = "auto"
 
@@ -61,23 +63,24 @@ class Augmenter(OwnDataAugmenter):
     progress: Report | None = None
 
     def _learn(self, examples: Sequence[Example]) -> Learned:
+        distinct = distinct_examples(examples, least=2, who="an Augmenter")
         resolve(self.device)  # an error that comes before the work costs none
         networks.bounded(SMALL_GENERATOR, epochs=self.epochs, max_time=self.max_time)
-        distinct = distinct_examples(examples, least=2, who="an Augmenter")
         rare = choices.rarity(distinct)
-        accept = rarity_rule(self.rarity, distinct, rare)
+        kept = rarity_rule(self.rarity, distinct, rare)
         rule, found = self._neighborhoods(distinct, rare)
-        recipe, made = self._recipe(distinct, rare, prototypes=found.value.prototypes)
+        made = self._choices(distinct, rare, prototypes=found.value.prototypes)
         augmenter = Recombination(
             rule,
-            recipe,
+            made["length"].value,
             sampling=self.sampling,
             prototypes=found.value.prototypes,
             seeds=(self.seed,),
             device=self.device,
         )
         augmenter.fit_on(distinct, found.value, report=self.progress)
-        return Learned(augmenter, accept, {"rarity": rare, "neighborhood": found, **made})
+        made["length"] = networks.taken_length(made["length"], augmenter.fitted_.history)
+        return Learned(augmenter, kept.value, {"rarity": kept, "neighborhood": found, **made})
 
     def _neighborhoods(
         self, distinct: Sequence[Example], rare: Choice[Resampler | None]
@@ -88,24 +91,32 @@ class Augmenter(OwnDataAugmenter):
                 raise unknown("neighborhood", asked, (AUTO, *NEIGHBORHOODS))
             names = choices.rule_names(distinct, rare) if asked == AUTO else (asked,)
             found = choices.neighborhoods(distinct, list(map(choices.rule_named, names)), seed=self.seed)
-            return choices.rule_named(found.name), found
+            return choices.rule_named(found.name), found if asked == AUTO else _as_given(found)
         if not callable(asked):
-            return asked, choices.neighborhoods(distinct, [asked], seed=self.seed)
-        rows = _checked(list(map(tuple, asked(distinct))), len(distinct))
+            if not hasattr(asked, "build"):
+                raise RecombineError(f"the neighborhood is {asked!r}, expected a name, a rule or a function.")
+            return asked, _as_given(choices.neighborhoods(distinct, [asked], seed=self.seed))
+        rows = _checked(_rows(asked(distinct)), len(distinct))
         rule: Rule = OnePrototype() if rows.shape[1] == 2 else LongShort()
         reason = f"as given, {len(rows):,} ways to rebuild one of the examples from others"
         return rule, Choice("your own", Neighborhoods(rows, rule.name), reason)
 
-    def _recipe(
+    def _choices(
         self, distinct: Sequence[Example], rare: Choice[Resampler | None], *, prototypes: int
-    ) -> tuple[Recipe, dict[str, Choice[object]]]:
+    ) -> dict[str, Choice[Any]]:
         if isinstance(self.network, Recipe):
-            return networks.bounded(self.network, epochs=self.epochs, max_time=self.max_time), {}
-        size = networks.asked_or_chosen(self.network, distinct, self.device)
-        network = networks.generator(distinct, size.value, rare=rare.name, prototypes=prototypes)
-        length = networks.length(network.value, most=networks.GENERATOR_STEPS)
-        recipe = networks.bounded(length.value, epochs=self.epochs, max_time=self.max_time)
-        return recipe, {"size": size, "network": network, "length": length}
+            made: dict[str, Choice[Any]] = {**networks.given(self.network)}
+        else:
+            size = networks.asked_or_chosen(self.network, distinct, self.device)
+            network = networks.generator(distinct, size.value, rare=rare.name, prototypes=prototypes)
+            length = networks.length(network.value, most=networks.GENERATOR_STEPS)
+            made = {"size": size, "network": network, "length": length}
+        made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
+        return made
+
+    def _check(self) -> None:
+        super()._check()
+        check_function("progress", self.progress)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes what was learned to a folder, from which ``recombine augment --model`` can draw, too.
@@ -114,45 +125,49 @@ class Augmenter(OwnDataAugmenter):
             path: The folder.
             force: Whether a model that is there may be replaced.
         """
-        self._recombination.notes = {TOKENS: self.tokens}
-        self._recombination.save(path, force=force)
+        found = self._recombination
+        assert self._learned is not None
+        found.notes = {**self._saved(), CHOICES: choices_as_json(self._learned.choices)}
+        found.save(path, force=force)
 
     @classmethod
     def load(
         cls,
         path: str | Path,
         *,
-        n: int = 400,
-        tokens: str | None = None,
-        rarity: Rarity = AUTO,
+        rarity: Rarity | Literal["saved"] = "saved",
         validator: Validator | None = None,
+        neighborhood: NeighborhoodFunction | None = None,
         device: str = AUTO,
     ) -> Self:
-        """Reads what ``save`` wrote: all that samples depend on but functions, which are given again.
+        """Reads what ``save`` or ``recombine augment --model`` wrote.
+
+        Functions are not saved. They are given again, or a warning says what is in their place.
 
         Args:
             path: The folder.
-            n: How many samples ``fit_resample`` adds.
-            tokens: What a token of a string is, if it is not to be what it was in training.
-            rarity: Which samples have something rare in them; as when it was fitted, for the same samples.
-            validator: Which samples are turned down; likewise.
+            rarity: Which samples have something rare in them; ``"saved"``: as when it was saved.
+            validator: Which samples are turned down.
+            neighborhood: Which examples can give which, for when it is fitted again.
             device: ``auto``, ``cpu`` or ``cuda``.
         """
         found = Recombination.load(path, device=device)
         examples = found.examples_ or ()
-        augmenter = cls(
-            seed=found.seeds[0],
-            n=n,
-            tokens=tokens or kind_of_tokens(found.notes) or cls.tokens,
-            validator=validator,
-            neighborhood=found.rule,
-            rarity=rarity,
-            network=found.recipe,
-            sampling=found.sampling,
-            device=device,
-        )
-        rare = choices.rarity(examples)
-        return augmenter._remember(examples, Learned(found, rarity_rule(rarity, examples, rare), {"rarity": rare}))
+        given = given_again(rarity=rarity, validator=validator, neighborhood=neighborhood)
+        known = {
+            "seed": found.seeds[0],
+            "neighborhood": found.rule,
+            "network": found.recipe,
+            "sampling": found.sampling,
+        }
+        with fitting(Path(path)):
+            saved = {name: value for name, value in found.notes.items() if name != CHOICES}
+            others = {name: value for name, value in known.items() if name not in (*saved, *given)}
+            augmenter = cls._restored(saved, place=Path(path), given={**others, **given, "device": device})
+            values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
+            made = choices_from_json(found.notes.get(CHOICES, {}), values)
+        kept = rarity_rule(augmenter.rarity, examples, choices.rarity(examples))
+        return augmenter._remember(examples, Learned(found, kept.value, {**made, "rarity": kept}))
 
     @property
     def _recombination(self) -> Recombination:
@@ -160,6 +175,21 @@ class Augmenter(OwnDataAugmenter):
             raise unfitted("Augmenter")
         assert isinstance(self._learned.augmenter, Recombination)
         return self._learned.augmenter
+
+
+def _as_given(found: Choice[Neighborhoods]) -> Choice[Neighborhoods]:
+    return replace(found, reason=f"as given; {found.reason}")
+
+
+def _rows(given: object) -> list[tuple[int, ...]]:
+    """Returns what a user's neighborhood function gave as a list of tuples."""
+    try:
+        return [tuple(row) for row in given]  # type: ignore[attr-defined]
+    except TypeError:
+        raise RecombineError(
+            f"the neighborhood function gave {shown(repr(given))}.",
+            hint="Expected rows (target, prototype) or (target, first prototype, second prototype).",
+        ) from None
 
 
 def _checked(rows: list[tuple[int, ...]], examples: int) -> np.ndarray:

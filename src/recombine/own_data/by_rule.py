@@ -1,9 +1,9 @@
 """GECA and oversampling for one's own data: augmenters that train nothing, behind the same calls as the learned one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import ClassVar, Literal, Self
 
 from recombine.augmentation import oversample
 from recombine.augmentation.drawing import distinct_examples, unfitted
@@ -12,10 +12,12 @@ from recombine.augmentation.resample import Resampler
 from recombine.data.files import read, write
 from recombine.example import Example
 from recombine.own_data import choices
+from recombine.own_data.choices import Choice
 from recombine.own_data.contract import Learned, OwnDataAugmenter
+from recombine.own_data.settings import given_again
 from recombine.own_data.validators import Rarity, rarity_rule
 from recombine.training.folder import read_settings, writing
-from recombine.training.untrusted import fitting, typed
+from recombine.training.untrusted import fitting
 
 EXAMPLES = "examples.jsonl"
 
@@ -26,12 +28,8 @@ class _ByRule(OwnDataAugmenter):
 
     kind: ClassVar[str]
 
-    def _settings(self) -> Mapping[str, Any]:
-        """Returns the settings that go into a file: all but functions."""
-        return {"seed": self.seed, "n": self.n, "tokens": self.tokens}
-
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Writes the settings and the examples to a folder.
+        """Writes the examples and the settings, but for functions, to a folder.
 
         Args:
             path: The folder.
@@ -39,16 +37,24 @@ class _ByRule(OwnDataAugmenter):
         """
         if self._learned is None:
             raise unfitted(type(self).__name__)
-        with writing(Path(path), self.kind, self._settings(), force=force) as folder:
+        with writing(Path(path), self.kind, self._saved(), force=force) as folder:
             write(self.examples_, folder / EXAMPLES)
 
     @classmethod
-    def _load(cls, path: str | Path, given: Mapping[str, Any]) -> Self:
+    def load(
+        cls, path: str | Path, *, rarity: Rarity | Literal["saved"] = "saved", validator: Validator | None = None
+    ) -> Self:
+        """Reads what ``save`` wrote; functions, which are not saved, are given again, or a warning says what is there.
+
+        Args:
+            path: The folder.
+            rarity: Which samples have something rare in them; ``"saved"``: as when it was saved.
+            validator: Which samples are turned down; likewise.
+        """
         settings = read_settings(Path(path), cls.kind)
-        types = get_type_hints(cls)
         with fitting(Path(path)):
-            known = {name: typed(value, types[name]) for name, value in settings.items()}
-            return cls(**known, **given).fit(read(Path(path) / EXAMPLES))
+            found = cls._restored(settings, place=Path(path), given=given_again(rarity=rarity, validator=validator))
+            return found.fit(read(Path(path) / EXAMPLES))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -70,24 +76,17 @@ class GECA(_ByRule):
 
     def _learn(self, examples: Sequence[Example]) -> Learned:
         distinct = distinct_examples(examples, least=2, who="GECA")
-        suited, rare = choices.geca(distinct), choices.rarity(distinct)
+        suited = choices.geca(distinct)
         augmenter = replace(
             suited.value,
             fragment_size=suited.value.fragment_size if self.fragment_size is None else self.fragment_size,
             gaps=suited.value.gaps if self.gaps is None else self.gaps,
             novel=self.novel,
         )
-        accept = rarity_rule(self.rarity, distinct, rare)
-        return Learned(augmenter.fit(distinct), accept, {"fragments": suited, "rarity": rare})
-
-    def _settings(self) -> Mapping[str, Any]:
-        own = {"fragment_size": self.fragment_size, "gaps": self.gaps, "novel": self.novel}
-        return {**super()._settings(), **own}
-
-    @classmethod
-    def load(cls, path: str | Path, *, rarity: Rarity = None, validator: Validator | None = None) -> Self:
-        """Reads what ``save`` wrote; functions are given again."""
-        return cls._load(path, {"rarity": rarity, "validator": validator})
+        if self.fragment_size is not None or self.gaps is not None:
+            suited = Choice(f"gaps={augmenter.gaps}, fragment_size={augmenter.fragment_size}", augmenter, "as given")
+        rule = rarity_rule(self.rarity, distinct, choices.rarity(distinct))
+        return Learned(augmenter.fit(distinct), rule.value, {"fragments": suited, "rarity": rule})
 
 
 @dataclass(eq=False, kw_only=True)
@@ -104,14 +103,9 @@ class Oversampler(_ByRule):
 
     def _learn(self, examples: Sequence[Example]) -> Learned:
         distinct = distinct_examples(examples, least=1, who="an Oversampler")
-        rare = choices.rarity(distinct)
-        rule = rarity_rule(self.rarity, distinct, rare)
+        choice = rarity_rule(self.rarity, distinct, choices.rarity(distinct))
+        rule = choice.value
         # Of a function the examples are asked one by one; until then, any may be rare.
         resampler = rule if isinstance(rule, Resampler) else Resampler(epsilon=1.0)
         accept = None if isinstance(rule, Resampler) else rule
-        return Learned(oversample.Oversampler(resampler).fit(distinct), accept, {"rarity": rare})
-
-    @classmethod
-    def load(cls, path: str | Path, *, rarity: Rarity = "auto", validator: Validator | None = None) -> Self:
-        """Reads what ``save`` wrote; functions are given again."""
-        return cls._load(path, {"rarity": rarity, "validator": validator})
+        return Learned(oversample.Oversampler(resampler).fit(distinct), accept, {"rarity": choice})

@@ -2,18 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from recombine.augmentation import protocol
-from recombine.augmentation.drawing import unfitted
+from recombine.augmentation.drawing import check_request, unfitted
 from recombine.augmentation.protocol import Samples, Validator
-from recombine.errors import unknown
 from recombine.example import Example
 from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
-from recombine.own_data.validators import all_of, well_formed
+from recombine.own_data.settings import Settings
+from recombine.own_data.validators import all_of, check_function, well_formed
 
 
 class Learned(NamedTuple):
@@ -31,7 +31,7 @@ class Learned(NamedTuple):
 
 
 @dataclass(eq=False, kw_only=True)
-class OwnDataAugmenter(ABC):
+class OwnDataAugmenter(Settings, ABC):
     """Learns from data of any kind, then gives new examples.
 
     Attributes:
@@ -63,9 +63,15 @@ class OwnDataAugmenter(ABC):
             y: The outputs, if X are the inputs.
 
         Raises:
-            RecombineError: If there is too little to learn from, or the data are none.
+            RecombineError: If there is too little to learn from, the data are none, or a setting makes no sense.
         """
+        self._check()
         return self._remember(as_examples(X, y, tokens=self.tokens))
+
+    def _check(self) -> None:
+        """Raises the error for settings that make no sense, before any work."""
+        check_function("validator", self.validator)
+        check_request(1, self.seed)
 
     def _remember(self, examples: Sequence[Example], learned: Learned | None = None) -> Self:
         self._learned = learned or self._learn(examples)
@@ -91,23 +97,6 @@ class OwnDataAugmenter(ABC):
         self.report_ = replace(self.report_, samples=samples)
         return samples
 
-    def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Returns the settings, as scikit-learn asks for them to make a copy; ``deep`` makes no difference."""
-        return {setting.name: getattr(self, setting.name) for setting in fields(self) if setting.init}
-
-    def set_params(self, **params: object) -> Self:
-        """Changes settings, as scikit-learn does in searches.
-
-        Raises:
-            RecombineError: If there is no setting of a name.
-        """
-        names = self.get_params()
-        for name, value in params.items():
-            if name not in names:
-                raise unknown("setting", name, names)
-            setattr(self, name, value)
-        return self
-
     def fit_resample(self, X: Column, y: Column) -> tuple[Column, Column]:
         """Learns from two columns and returns them with up to ``n`` new examples at their ends, in the types they had.
 
@@ -115,6 +104,7 @@ class OwnDataAugmenter(ABC):
             X: The inputs: strings, or sequences of tokens, in a list, a tuple, an array or a pandas series.
             y: The outputs, likewise.
         """
+        check_request(self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample(self.n)
         return (

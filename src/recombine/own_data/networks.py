@@ -15,6 +15,7 @@ from recombine.training.checks import check_recipe
 from recombine.training.corpus import encoded
 from recombine.training.device import resolve
 from recombine.training.fit import Recipe
+from recombine.training.loop import History
 from recombine.training.twins import Twins
 
 SMALL, PAPER = SIZES = ("small", "paper")
@@ -110,6 +111,30 @@ def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:
     name = f"{least:,} to {bound:,} steps"
     reason = f"{recipe.epochs} epochs, or as many as small data need, or as few as large data leave time for"
     return Choice(name, replace(recipe, min_steps=least, max_steps=bound), reason)
+
+
+def given(recipe: Recipe) -> dict[str, Choice[Recipe]]:
+    """Returns the choices that a recipe of a user's own makes for us."""
+    return {
+        "network": Choice("your own", recipe, "as given"),
+        "length": Choice(f"{recipe.epochs:,} epochs", recipe, "as given"),
+    }
+
+
+def asked_length(length: Choice[Recipe], *, epochs: int | None = None, max_time: float | None = None) -> Choice[Recipe]:
+    """Returns how long a network trains, where a user asks for epochs or a bound on time (seconds), else as chosen."""
+    recipe = bounded(length.value, epochs=epochs, max_time=max_time)
+    if epochs is not None:
+        length = Choice(f"{epochs:,} epochs", recipe, "as given")
+    limit = "" if max_time is None else f", but not beyond max_time={max_time:g}"
+    return replace(length, value=recipe, reason=f"{length.reason}{limit}")
+
+
+def taken_length(length: Choice[Recipe], history: History) -> Choice[Recipe]:
+    """Returns how long a network was to train, and whether the bound on time ended it."""
+    if not history.stopped_early:
+        return length
+    return replace(length, reason=f"{length.reason}; max_time stopped it after {len(history.loss):,} epochs")
 
 
 def bounded(recipe: Recipe, *, epochs: int | None = None, max_time: float | None = None) -> Recipe:

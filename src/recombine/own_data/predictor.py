@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
-from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.data.text import Line
 from recombine.data.tokenization import join
 from recombine.errors import RecombineError
@@ -13,14 +14,17 @@ from recombine.example import Example, Tokens
 from recombine.own_data import networks
 from recombine.own_data.choices import Choice, mixing_rate
 from recombine.own_data.inputs import Data, Side, as_examples, as_tokens
+from recombine.own_data.settings import CHOICES, Settings, choices_as_json, choices_from_json
+from recombine.own_data.validators import check_function
 from recombine.prediction import predictor
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
 from recombine.training.stored import TOKENS, kind_of_tokens
+from recombine.training.untrusted import fitting
 
 
 @dataclass(eq=False, kw_only=True)
-class Predictor:
+class Predictor(Settings):
     """Learns to write the output for an input, from training examples and perhaps new ones.
 
     Attributes:
@@ -56,27 +60,34 @@ class Predictor:
             RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there is nothing
                 new that it could be of.
         """
+        check_function("progress", self.progress)
+        check_request(1, self.seed)
+        if p_aug is not None and not isinstance(p_aug, Real):
+            raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
         examples = distinct_examples(as_examples(train, tokens=self.tokens), least=1, who="a Predictor")
         augmented = as_examples(new, tokens=self.tokens)
         if p_aug is not None and not augmented:
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
-        recipe, made = self._recipe(examples)
+        made = self._choices(examples)
         if augmented and p_aug is None:
             made["mixing rate"] = rate = mixing_rate(len(examples), len(augmented))
             p_aug = rate.value
-        found = predictor.Predictor(recipe, seeds=(self.seed,), device=self.device)
+        found = predictor.Predictor(made["length"].value, seeds=(self.seed,), device=self.device)
         self._fitted = found.fit(examples, augmented, p_aug=p_aug, report=self.progress)
+        made["length"] = networks.taken_length(made["length"], found.fitted_.history)
         self.choices_ = made
         return self
 
-    def _recipe(self, examples: Sequence[Example]) -> tuple[Recipe, dict[str, Choice[Any]]]:
+    def _choices(self, examples: Sequence[Example]) -> dict[str, Choice[Any]]:
         if isinstance(self.network, Recipe):
-            return networks.bounded(self.network, epochs=self.epochs, max_time=self.max_time), {}
-        size = networks.asked_or_chosen(self.network, examples, self.device)
-        network = networks.predictor(examples, size.value)
-        length = networks.length(network.value, most=networks.PREDICTOR_STEPS)
-        recipe = networks.bounded(length.value, epochs=self.epochs, max_time=self.max_time)
-        return recipe, {"size": size, "network": network, "length": length}
+            made: dict[str, Choice[Any]] = {**networks.given(self.network)}
+        else:
+            size = networks.asked_or_chosen(self.network, examples, self.device)
+            network = networks.predictor(examples, size.value)
+            length = networks.length(network.value, most=networks.PREDICTOR_STEPS)
+            made = {"size": size, "network": network, "length": length}
+        made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
+        return made
 
     @overload
     def predict(self, inputs: str) -> str: ...
@@ -129,7 +140,7 @@ class Predictor:
             force: Whether a model that is there may be replaced.
         """
         fitted = self._require_fitted()
-        fitted.notes = {TOKENS: self.tokens}
+        fitted.notes = {TOKENS: self.tokens, CHOICES: choices_as_json(self.choices_)}
         fitted.save(path, force=force)
 
     @classmethod
@@ -144,5 +155,8 @@ class Predictor:
         found = predictor.Predictor.load(path, device=device)
         kind = tokens or kind_of_tokens(found.notes) or cls.tokens
         loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=kind, device=device)
+        with fitting(Path(path)):
+            known = {"network": found.recipe, "length": found.recipe}
+            loaded.choices_ = choices_from_json(found.notes.get(CHOICES, {}), known)
         loaded._fitted = found
         return loaded

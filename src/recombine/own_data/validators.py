@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from recombine.augmentation.protocol import Validator
@@ -9,7 +10,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_inflection
-from recombine.own_data.choices import Choice
+from recombine.own_data.choices import NOTHING, TOKENS, Choice
 
 Rarity = Literal["auto"] | Validator | None
 """What samples must have something rare by: ``auto`` (see ``choices.rarity``), a resampler, which is fitted to the
@@ -33,7 +34,15 @@ def all_of(*validators: Validator | None) -> Validator | None:
     return lambda sample: next((reason for validator in asked if (reason := validator(sample)) is not None), None)
 
 
-def rarity_rule(rarity: Rarity, examples: Sequence[Example], chosen: Choice[Resampler | None]) -> Validator | None:
+def check_function(name: str, value: object) -> None:
+    """Raises the error for a setting that is neither a function nor None."""
+    if value is not None and not callable(value):
+        raise RecombineError(f"the {name} is {value!r}, expected a function or None.")
+
+
+def rarity_rule(
+    rarity: Rarity, examples: Sequence[Example], chosen: Choice[Resampler | None]
+) -> Choice[Validator | None]:
     """Returns what tells rare from common.
 
     Args:
@@ -45,9 +54,21 @@ def rarity_rule(rarity: Rarity, examples: Sequence[Example], chosen: Choice[Resa
         RecombineError: If it is nothing that could.
     """
     if isinstance(rarity, Resampler):
-        return replace(rarity).fit(examples)
+        fitted = replace(rarity).fit(examples)
+        return Choice(TOKENS if fitted.ngram == 1 else "n-grams", fitted, f"as given: {rarity}")
     if rarity == "auto":
-        return chosen.value
-    if rarity is not None and not callable(rarity):
+        return chosen
+    if rarity is None:
+        return Choice(NOTHING, None, "as given: all samples are kept")
+    if not callable(rarity):
         raise RecombineError(f"the rarity is {rarity!r}, expected 'auto', a Resampler, a function or None.")
-    return rarity
+    return Choice("your own", partial(_asked, rarity), "as given")
+
+
+def _asked(rarity: Validator, sample: Example) -> str | None:
+    reason = rarity(sample)
+    if reason is not None and not isinstance(reason, str):
+        raise RecombineError(
+            f"the rarity function returned {reason!r}, expected None for what is rare or else the reason, a string."
+        )
+    return reason

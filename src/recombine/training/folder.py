@@ -61,7 +61,9 @@ def check_free(path: Path, *, force: bool) -> None:
         raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")
     if not force and (path / MANIFEST).exists():
         raise RecombineError(
-            "there is a model here already.", place=str(path), hint="Choose another folder, or replace it with --force."
+            "there is a model here already.",
+            place=str(path),
+            hint="Choose another folder, or replace it: `force=True`.",
         )
 
 
