@@ -84,3 +84,12 @@ def test_new_tags_need_tags(run: Run, write: Write) -> None:
     done = run("score", "--gold", gold, "--predicted", gold, "--train", gold)
     assert done.code == 2
     assert "no tags" in done.err
+
+
+def test_it_is_said_that_repetitions_do_not_count_in_micro_f1(run: Run, tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold.tsv", tmp_path / "predicted.tsv"
+    gold.write_text("jump twice\tJUMP JUMP\n")
+    predicted.write_text("jump twice\tJUMP JUMP JUMP\n")
+    (score,) = json.loads(run("score", "--gold", gold, "--predicted", predicted, "--json").out).values()
+    assert (score["exact_match"], score["micro_f1"]) == (0, 1)
+    assert "repetitions do not count" in " ".join(run("score", "--help").out.replace("│", " ").split())

@@ -51,7 +51,8 @@ def score_cli(
     Example:
       recombine score --gold test.tsv --predicted predictions.tsv
 
-    Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output.
+    Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output. Micro-F1
+    asks of each token whether the other output has it: order and number of repetitions do not count.
     """
     scores = score_files(gold, predicted, train=train, reading=Reading(format, tokens, columns))
     if json:

@@ -122,6 +122,7 @@ def yoyodyne(data: Mixture) -> Files:
     config = [
         "# The part of a configuration that tells yoyodyne how to read train.tsv.",
         "data:",
+        "  model_dir: model",
         "  train: train.tsv",
         "  source_col: 1",
         "  target_col: 2",
