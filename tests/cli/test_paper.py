@@ -111,6 +111,27 @@ def test_the_figures_of_this_repository(run: Run) -> None:
     assert "recomb-2" in [row["row"] for row in rows]
 
 
+@pytest.mark.parametrize("command", [["table1", "--show"], ["samples"], ["items"], ["table2", "--show"]])
+def test_a_folder_without_figures(run: Run, tmp_path: Path, command: list[str]) -> None:
+    assert_is_sentence(run("paper", *command, "-o", tmp_path / "none"), ["none", "no figures", "another folder"])
+
+
+def test_some_rows_and_splits_are_shown_alone(run: Run) -> None:
+    asked = ["--rows", "geca,recomb-2", "--splits", "jump"]
+    rows = json.loads(run("paper", "table1", "--show", "-o", RESULTS, *asked, "--json").out)
+    assert {(row["row"], row["column"]) for row in rows} == {("geca", "jump"), ("recomb-2", "jump")}
+
+
+def test_records_of_different_code_are_told_apart(run: Run, tmp_path: Path) -> None:
+    for name, commit in (("geca", "a" * 40), ("recomb-2", "b" * 40)):
+        record = json.loads((RESULTS / f"jump-{name}.json").read_text("utf-8")) | {"provenance": {"commit": commit}}
+        record.pop("digest", None)
+        (tmp_path / f"{name}.json").write_text(json.dumps(record), "utf-8")
+    assert "rows of jump were run with different code: commits aaaaaaa, bbbbbbb" in run(
+        "paper", "table1", "--show", "-o", tmp_path
+    ).out.replace("\n", " ")
+
+
 @pytest.mark.parametrize("command", [["table1", "--show"], ["samples"], ["items"]])
 def test_a_file_that_is_no_record(run: Run, results: Path, command: list[str]) -> None:
     (results / "other.json").write_text("{}")

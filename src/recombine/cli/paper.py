@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from recombine.cli.printing import print_json_list, print_line, print_markdown, 
 from recombine.cli.training import Interrupted
 from recombine.data.locking import locked
 from recombine.data.output import sweep_within
+from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
     from recombine.execution.executor import Executor
@@ -75,10 +76,11 @@ def table1_cli(
     if tiny and output == RESULTS:
         output = REHEARSAL  # figures that mean nothing do not belong among those that do
     known = read_rows(experiments)
+    wanted = listed(splits)
+    asked = chosen(known, None if rows is None else listed(rows), wanted)
     if not show:
-        wanted = listed(splits)
         run_matrix(
-            chosen(known, None if rows is None else listed(rows), wanted),
+            asked,
             wanted,
             range(seeds),
             known=known,
@@ -90,7 +92,11 @@ def table1_cli(
             graphs=graphs,
             executor=chosen_executor(executor, address),
         )
-    _print_table(output, known, json=json, markdown=markdown)
+    records = recorded(output)
+    if rows is not None and show:
+        names = {row.name for row in asked}
+        records = [record for record in records if record["row"] in names]
+    _print_table([record for record in records if record["column"] in wanted], known, json=json, markdown=markdown)
 
 
 def listed(text: str) -> list[str]:
@@ -175,11 +181,26 @@ def _resumable() -> Iterator[None]:
         raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
 
-def _print_table(folder: Path, rows: "list[Row]", *, json: bool, markdown: bool) -> None:
-    from recombine.paper.records import read_records
-    from recombine.paper.table import by_cell, cells, lines
+def recorded(folder: Path) -> list[dict[str, Any]]:
+    """Returns the records of a folder.
 
-    records = by_cell(read_records(folder), rows)
+    Raises:
+        RecombineError: If there are none.
+    """
+    from recombine.paper.records import read_records
+
+    found = read_records(folder)
+    if not found:
+        raise RecombineError(
+            "there are no figures here.", place=str(folder), hint="Run the experiments first, or name another folder."
+        )
+    return found
+
+
+def _print_table(found: list[dict[str, Any]], rows: "list[Row]", *, json: bool, markdown: bool) -> None:
+    from recombine.paper.table import by_cell, cells, commits, lines
+
+    records = by_cell(found, rows)
     if json:
         print_json_list([asdict(cell) for cell in cells(records, rows)])
         return
@@ -194,6 +215,9 @@ def _print_table(folder: Path, rows: "list[Row]", *, json: bool, markdown: bool)
         f"Exact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
     )
     print_line("column (paired t-tests over test examples, Bonferroni, p < 0.05); - : all samples were rejected.")
+    for column, hashes in commits(records).items():
+        if len(hashes) > 1:
+            print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
     for row in rows:
         if row.note and any(row.name == name for name, _ in records):
             print_line(f"{row.name}: {row.note}.")

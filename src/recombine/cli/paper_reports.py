@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.options import Json
-from recombine.cli.paper import RESULTS, Markdown, Results
+from recombine.cli.paper import RESULTS, Markdown, Results, recorded
 from recombine.cli.printing import percent, print_json_list, print_line, print_markdown, print_table
 
 if TYPE_CHECKING:
@@ -71,11 +71,10 @@ def items_cli(*, output: Results = RESULTS, markdown: Markdown = False, json: Js
 
 
 def _records(folder: Path) -> "Records":
-    from recombine.paper.records import read_records
     from recombine.paper.rows import read_rows
     from recombine.paper.table import by_cell
 
-    return by_cell(read_records(folder), read_rows())
+    return by_cell(recorded(folder), read_rows())
 
 
 def _mark(right: bool | None) -> str:

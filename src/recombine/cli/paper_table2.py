@@ -20,6 +20,7 @@ from recombine.cli.paper import (
     Stages,
     Tiny,
     listed,
+    recorded,
     run_matrix,
 )
 from recombine.cli.printing import percent, print_json_list, print_line, print_markdown, print_table
@@ -130,11 +131,10 @@ def _seeds(splits: list[str], networks: int) -> list[int]:
 
 
 def _print(folder: Path, experiments: Path | None, *, kind: str, json: bool, markdown: bool) -> None:
-    from recombine.paper.records import read_records
     from recombine.paper.rows import TABLE_2, read_rows
     from recombine.paper.table2 import in_order
 
-    records = in_order(read_records(folder), read_rows(experiments, TABLE_2))
+    records = in_order(recorded(folder), read_rows(experiments, TABLE_2))
     show = {"": _print_figures, "p-values": _print_p_values, "errors": _print_errors}[kind]
     show(records, json=json, markdown=markdown)
 

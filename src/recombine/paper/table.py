@@ -76,6 +76,14 @@ def best_rows(records: Records, split: str) -> tuple[str, ...]:
     return best(group) if len(group) > 1 else ()
 
 
+def commits(records: Records) -> dict[str, list[str]]:
+    """Returns, for each column, the commits that its records are of, shortened, in the table's order."""
+    found: dict[str, dict[str, None]] = {}
+    for (_, column), record in records.items():
+        found.setdefault(column, {})[str(record.get("provenance", {}).get("commit", "unknown"))[:7]] = None
+    return {column: list(hashes) for column, hashes in found.items()}
+
+
 def lines(records: Records, rows: Sequence[Row], *, mark: str) -> tuple[list[str], list[list[str]]]:
     """Returns the header and the lines of the table for people.
 
