@@ -104,6 +104,17 @@ def test_nothing_is_no_example() -> None:
     assert as_examples([]) == as_examples([], []) == []
 
 
+def test_one_column_of_a_frame_or_an_array_is_a_column() -> None:
+    narrow = np.array(X)[:, None], np.array(Y)[:, None]
+    frames = Frame({"text": X}), Frame({"parse": Y})
+    assert as_examples(*narrow) == as_examples(*frames) == as_examples(X, frames[1]) == EXPECTED
+    longer = extended(narrow[0], [("hop",)])
+    assert longer.tolist() == [["walk twice"], ["run"], ["hop"]]
+    frame = extended(frames[0], [("hop",)])
+    assert isinstance(frame, Frame)
+    assert list(frame["text"]) == [*X, "hop"]
+
+
 @pytest.mark.parametrize(
     ("data", "outputs", "words"),
     [
@@ -120,7 +131,8 @@ def test_nothing_is_no_example() -> None:
         ([Example((), ("a",))], None, ["data:1", "input is empty"]),
         (["a"], ["b", "c"], ["not one output for each input"]),
         (["a"], "b", ["'b' is no collection"]),
-        (Frame({"input": ["a"]}), ["b"], ["one dimension", "frame['input']"]),
+        (Frame({"input": ["a"], "other": ["c"]}), ["b"], ["one dimension", "frame['input']"]),
+        (np.array([["a", "c"]]), ["b"], ["one dimension"]),
         (Frame({"a": [1], "b": [2], "c": [3]}), None, ["a, b, c", "input and output"]),
         (DatasetDict(train=Dataset({"x": X, "y": Y})), None, ["several data sets: train", "data['train']"]),
         ([{"a": "b"}], None, ["which of the columns"]),

@@ -1,12 +1,14 @@
 """The predictor for one's own data."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 
-from recombine import Predictor
+from recombine import Oversampler, Predictor
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -44,6 +46,52 @@ def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> 
     assert str(again.choices_["length"]) == str(fitted.choices_["length"]) == "150 epochs: as given"
     with pytest.raises(RecombineError, match="replace it: `force=True`"):
         fitted.save(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [list, tuple, np.array, lambda column: np.array(column)[:, None], lambda column: np.array(column, dtype=object)],
+)
+def test_columns_are_inputs_and_outputs(fitted: Predictor, column: Callable[[list[str]], object]) -> None:
+    X, y = (column([pair[side] for pair in PAIRS]) for side in (0, 1))
+    again = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(X, y)
+    plain = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(PAIRS)
+    inputs = list(X) if isinstance(X, tuple) else X  # a tuple is one input
+    assert again.predict(inputs) == plain.predict(inputs)
+    assert fitted.predict(inputs) == [pair[1] for pair in PAIRS]
+    assert fitted.score(X, y) == 1.0
+    with pytest.raises(RecombineError, match="not one output for each input"):
+        Predictor(network=PREDICTOR, device="cpu").fit(X, y[:3])
+    with pytest.raises(RecombineError, match="no pair of an input and an output"):
+        Predictor(network=PREDICTOR, device="cpu").fit(list(map(str, np.ravel(X))))
+
+
+def test_outputs_may_be_tokens_beside_inputs_that_are_strings() -> None:
+    X, y = [pair[0] for pair in PAIRS], [tuple(pair[1].split()) for pair in PAIRS]
+    predictors = [Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(*data) for data in ((X, y), (PAIRS,))]
+    assert predictors[0].predict(X) == predictors[1].predict(X)
+
+
+def test_scikit_learn_can_copy_it() -> None:
+    base = pytest.importorskip("sklearn.base")
+    copy = base.clone(Predictor(seed=4, tokens="characters", network=PREDICTOR))
+    assert (copy.seed, copy.tokens, copy.network) == (4, "characters", PREDICTOR)
+
+
+def test_it_ends_a_pipeline() -> None:
+    pipeline = pytest.importorskip("imblearn.pipeline")
+    X, y = (np.array([pair[side] for pair in PAIRS], dtype=object) for side in (0, 1))
+    steps = [("more", Oversampler(n=5, rarity=None)), ("predict", Predictor(network=PREDICTOR, device="cpu", epochs=2))]
+    found = pipeline.Pipeline(steps).fit(X, y)
+    assert found.predict(X) == Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(X, y).predict(X)
+
+
+def test_settings_can_be_asked_for_and_changed() -> None:
+    predictor = Predictor(seed=4, network=PREDICTOR)
+    assert Predictor(**predictor.get_params(deep=False)).get_params() == predictor.get_params()
+    assert predictor.set_params(epochs=3).epochs == 3
+    with pytest.raises(RecombineError, match="unknown setting 'sead'"):
+        predictor.set_params(sead=1)
 
 
 def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ Side = Any
 """A string, or a sequence of tokens."""
 
 Column = Any
-"""Sides, all of one kind, in a list, a tuple, an array, a pandas series or whatever else can be gone through."""
+"""Sides, all of one kind, in a list, a tuple, an array, a pandas series or whatever else can be gone through; or as the
+one column of a data frame or an array."""
 
 Data = Any
 """Examples; pairs (x, y); mappings, a data frame or a data set with two columns; or, beside a column y, a column x.
@@ -43,13 +44,34 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str = "wor
         raise RecombineError(f"{shown(data)} is a string, expected examples.", hint="To read a file, use read(path).")
     rows: Iterable[Any]
     if outputs is not None:
-        rows = _side_by_side(data, outputs)
+        rows = _side_by_side(as_column(data), as_column(outputs))
     elif (names := _column_names(data)) is not None:
         x, y = _chosen(names)
         rows = _side_by_side(data[x], data[y])
     else:
         rows = data
     return [_example(row, Line("", "data", number), tokens) for number, row in enumerate(_iterated(rows), start=1)]
+
+
+def as_column(data: Column) -> Column:
+    """Returns a column as it is, or the one column of a data frame or of an array with two dimensions."""
+    names = _column_names(data)
+    if names is not None and len(names) == 1:
+        return data[names[0]]
+    return data[:, 0] if _is_narrow(data) else data
+
+
+def holds_strings(data: Data) -> bool:
+    """Tells whether data are a column of strings, which no examples are; what can be gone through once is not asked."""
+    names = _column_names(data)
+    if (names is not None and len(names) != 1) or isinstance(data, str | Iterator):
+        return False
+    column = as_column(data)
+    return isinstance(column, Iterable) and isinstance(next(iter(column), None), str)
+
+
+def _is_narrow(data: Data) -> bool:
+    return isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 1
 
 
 def as_tokens(side: Side, *, tokens: str = "words", name: str = "input", line: Line | None = None) -> Tokens:
@@ -77,13 +99,18 @@ def as_tokens(side: Side, *, tokens: str = "words", name: str = "input", line: L
 def extended(column: Column, sides: Sequence[Tokens], *, tokens: str = "words") -> Column:
     """Returns a column with further sides at its end, in the type of the column and of what it holds.
 
-    Lists, tuples, arrays and pandas series stay what they are; anything else becomes a list.
+    Lists, tuples, arrays, pandas series and frames of one column stay what they are; anything else becomes a list.
 
     Args:
         column: Strings or sequences of tokens.
         sides: The further ones.
         tokens: What a token of a string is.
     """
+    if _is_narrow(column):
+        return extended(column[:, 0], sides, tokens=tokens)[:, None]
+    names = _column_names(column)
+    if names is not None and len(names) == 1:
+        return type(column)({names[0]: list(extended(column[names[0]], sides, tokens=tokens))})
     old = list(column)
     first = old[0] if old else ""
     kind = type(first) if isinstance(first, list | tuple) else tuple

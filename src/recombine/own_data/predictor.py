@@ -13,7 +13,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.own_data import networks
 from recombine.own_data.choices import Choice, mixing_rate
-from recombine.own_data.inputs import Data, Side, as_examples, as_tokens
+from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens, holds_strings
 from recombine.own_data.settings import CHOICES, Settings, choices_as_json, choices_from_json
 from recombine.own_data.validators import check_function
 from recombine.prediction import predictor
@@ -51,9 +51,13 @@ class Predictor(Settings):
     def fit(self, train: Data, new: Data = (), p_aug: float | None = None) -> Self:
         """Learns from training examples and, mixed in, new ones.
 
+        A column of strings holds no examples. So if one of the two is such a column, they are taken for inputs and
+        outputs, which is how scikit-learn calls it: ``fit(X, y)``. Columns of token sequences could be pairs: of them,
+        give ``zip(X, y)``.
+
         Args:
-            train: Examples, pairs, a data frame or a data set (see ``inputs.Data``); of two columns, ``zip(X, y)``.
-            new: New examples, e.g. an augmenter's samples; likewise.
+            train: Examples, pairs, a data frame or a data set (see ``inputs.Data``); or a column of inputs.
+            new: New examples, e.g. an augmenter's samples; or, beside a column of inputs, that of the outputs.
             p_aug: The probability that a training example is a new one; None: chosen by how many there are.
 
         Raises:
@@ -64,7 +68,9 @@ class Predictor(Settings):
         check_request(1, self.seed)
         if p_aug is not None and not isinstance(p_aug, Real):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
-        examples = distinct_examples(as_examples(train, tokens=self.tokens), least=1, who="a Predictor")
+        are_columns = holds_strings(new) or (holds_strings(train) and not _is_nothing(new))
+        outputs, new = (new, ()) if are_columns else (None, new)
+        examples = distinct_examples(as_examples(train, outputs, tokens=self.tokens), least=1, who="a Predictor")
         augmented = as_examples(new, tokens=self.tokens)
         if p_aug is not None and not augmented:
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
@@ -109,15 +115,23 @@ class Predictor(Settings):
             return self.predict([inputs])[0]
         if not isinstance(inputs, Iterable):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
-        sides = list(inputs)
+        sides = list(as_column(inputs))
         outputs = self._outputs(
             [as_tokens(x, tokens=self.tokens, line=Line("", "inputs", i)) for i, x in enumerate(sides, start=1)]
         )
         return [join(y, self.tokens) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
 
-    def score(self, test: Data) -> float:
-        """Returns the share of test examples whose output is predicted exactly."""
-        examples = as_examples(test, tokens=self.tokens)
+    def score(self, test: Data, outputs: Column | None = None) -> float:
+        """Returns the share of test examples whose output is predicted exactly.
+
+        Args:
+            test: Examples, pairs, a data frame or a data set; or a column of inputs.
+            outputs: The outputs, if the test data are the inputs only.
+
+        Raises:
+            RecombineError: If it was not fitted, or there is nothing to score.
+        """
+        examples = as_examples(test, outputs, tokens=self.tokens)
         if not examples:
             raise RecombineError("there is nothing to score; expected at least one example.")
         outputs = self._outputs([example.x for example in examples])
@@ -160,3 +174,7 @@ class Predictor(Settings):
             loaded.choices_ = choices_from_json(found.notes.get(CHOICES, {}), known)
         loaded._fitted = found
         return loaded
+
+
+def _is_nothing(new: Data) -> bool:
+    return isinstance(new, list | tuple) and not new

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
@@ -47,6 +48,11 @@ class Settings:
                 raise unknown("setting", name, names)
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> object:
+        """Returns what scikit-learn asks of an estimator that it meets in a pipeline: that it learns from outputs."""
+        utils = import_module("sklearn.utils")  # nobody else asks, so it is there
+        return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=True))
 
     def _saved(self) -> dict[str, Any]:
         """Returns the settings, JSON-friendly; of functions, only that there were some."""
