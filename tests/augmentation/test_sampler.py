@@ -170,15 +170,17 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
 RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, warmest=1.0)
 
 
-def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token(script: Script) -> None:
-    """Scripted outputs have log-probabilities of -A and -B, which are 5 and 6: per token -5/3, -6/3, -6/4 and -5/2."""
-    said = [[A, B, SEP, A, A, EOS], [B, A, SEP, B, B, EOS], [B, A, SEP, B, B, B, EOS], [A, B, SEP, A, EOS]]
+def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_each_input(script: Script) -> None:
+    """Scripted outputs have log-probabilities of -A and -B, 5 and 6: per token -5/3, -6/3, -6/4, -5/2 and -6/2."""
+    said = [[A, B, SEP, A, A], [B, A, SEP, B, B], [B, A, SEP, B, B, B], [A, B, SEP, A], [B, SEP, A]]
     assert (A, B) == (5, 6)
-    script([(ids, -float(number)) for number, ids in enumerate(said)])
-    found = sampler(replace(WARM, surplus=4 / 3, confidence="output")).sample(3, [0])[0]
-    assert [len(example.y) for example in found] == [3, 2, 2]
-    assert [example.x[0] for example in found] == ["b", "a", "b"]
-    assert [example.provenance.log_probability for example in found] == [-2.0, 0.0, -1.0]
+    script([([*ids, EOS], -float(number)) for number, ids in enumerate(said)])
+    found = sampler(replace(WARM, confidence="output")).sample(3, [0])[0]
+    assert [str(example) for example in found] == ["b a ▷ b b b", "a b ▷ a a", "b ▷ a"]
+    assert [example.provenance.log_probability for example in found] == [-2.0, 0.0, -4.0]
+    assert found.rejected == {"with an input that has a surer output": 2}
+    assert [str(example) for example in found.turned_down] == ["b a ▷ b b", "a b ▷ a"]
+    assert found.shortfall == ""
 
 
 def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(script: Script) -> None:

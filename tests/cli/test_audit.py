@@ -26,6 +26,7 @@ def test_counts_and_shares(run: Run, paths: dict[str, Path]) -> None:
         "n": 5,
         "novel": 4,
         "duplicates": 1,
+        "contradicted": 0,
         "well_formed": 4,
         "right": 3,
         "right_and_novel": 2,

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,17 @@ def test_word_forms_of_any_script_come_out_as_they_went_in(run: Run, tmp_path: P
     done = run("augment", tmp_path / "words", *options, "-o", tmp_path / "out.tsv")
     assert done.code == 0, done.err
     assert {*(tmp_path / "out.tsv").read_bytes().splitlines()} == {line.encode() for line in lines}
+
+
+def test_samples_that_contradict_each_other_are_told_of(run: Run, tmp_path: Path) -> None:
+    train, new = tmp_path / "train.tsv", tmp_path / "new.jsonl"
+    train.write_text("p a\tP A\np b\tP B\np c\tP C\nq a\tQ A\nq c\tS C\n")  # so q b is Q B, and S B
+    done = run("augment", train, "--method", "geca", "-n", 30, "-o", new, "--json")
+    assert done.code == 0, done.err
+    samples = files.read(new)
+    times = Counter(sample.x for sample in samples)
+    expected = sum(times[sample.x] > 1 for sample in samples)
+    assert json.loads(done.out)["contradicted"] == expected > 0
+    assert f"{expected} have an input that another has with another output" in done.err
+    audited = " ".join(run("audit", new, "--train", train).out.split())
+    assert f"contradicted by another sample {expected} " in audited

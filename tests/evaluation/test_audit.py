@@ -1,7 +1,7 @@
 import pytest
 
 from recombine.errors import RecombineError
-from recombine.evaluation.audit import Audit, audit
+from recombine.evaluation.audit import Audit, audit, contradicted
 from recombine.example import Example, Provenance, Tokens
 
 
@@ -43,6 +43,7 @@ def test_shares_are_of_all_samples() -> None:
     assert shares == {
         "novel": 0.8,
         "duplicates": 0.2,
+        "contradicted": 0.0,
         "well_formed": 0.8,
         "right": 0.6,
         "right_and_novel": 0.4,
@@ -62,3 +63,9 @@ def test_a_malformed_input_is_never_right() -> None:
 def test_no_samples() -> None:
     with pytest.raises(RecombineError, match="no samples"):
         audit([], gold=None, train=TRAIN)
+
+
+def test_of_several_outputs_for_one_input_at_most_one_is_right() -> None:
+    samples = [example("ab", "AB"), example("ab", "BA"), example("ab", "AB"), example("ba", "BA"), example("ba", "BA")]
+    assert contradicted(samples) == 3  # the last two are one sample, twice
+    assert audit(samples, gold=None, train=TRAIN).contradicted == 3

@@ -13,7 +13,7 @@ from recombine.augmentation.drawing import turned_down
 from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
 from recombine.decoding.generate import Decoding, Generated
-from recombine.example import Example, Provenance
+from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import encoded, padded
@@ -35,6 +35,7 @@ SHOWN = 20
 """So many rejected pairs are kept for each reason, to be looked at."""
 
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
+LESS_SURE = "with an input that has a surer output"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,8 @@ class SamplingSettings:
             it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
         surplus: Collect so many times n samples, if they can be had, and keep the n of the highest confidence.
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
-            outputs from wrong ones whatever was drawn for x; or log p(d) (``pair``), as in the authors' code, which
-            prefers short samples.
+            outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
+            is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -70,13 +71,27 @@ class _Collected:
     """What one replica has so far, and how patient it still is."""
 
     temperature: float
-    kept: list[tuple[float, Example]] = field(default_factory=list)
+    kept: dict[Tokens, tuple[float, Example]] = field(default_factory=dict)  # by what may be kept only once
     seen: set[bytes] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
     turned_down: list[Example] = field(default_factory=list)
     drawn: int = 0  # at this temperature, as the next
     kept_before: int = 0
     given_up: bool = False
+
+    def keep(self, key: Tokens, score: float, example: Example) -> None:
+        """Keeps a sample, unless one with the same key has a higher score; the other of the two is turned down."""
+        best = score, example
+        if key in self.kept:
+            best, worse = sorted((self.kept[key], best), key=lambda scored: -scored[0])
+            self.reject(LESS_SURE, worse[1])
+        self.kept[key] = best
+
+    def reject(self, reason: str, example: Example | None) -> None:
+        """Counts a candidate that is turned down; some that are pairs are kept to be looked at."""
+        self.rejected[reason] += 1
+        if example is not None and self.rejected[reason] <= SHOWN:
+            self.turned_down.append(_because(example, reason))
 
     def over(self, n: int, wanted: int, settings: SamplingSettings) -> bool:
         """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first.
@@ -265,12 +280,16 @@ class Sampler:
             example = self._example(ids, batch, place)
             reason = turned_down(example, accept)
         if reason is None:
-            per_token = batch.output_scores[place] / (len(example.y) + 1)  # the end counts, too
-            so_far.kept.append((per_token if self.settings.confidence == "output" else batch.scores[place], example))
+            so_far.keep(*self._scored(example, batch, place))
             return
-        so_far.rejected[reason] += 1
-        if reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] <= SHOWN:
-            so_far.turned_down.append(_because(self._example(ids, batch, place), reason))
+        shown = reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] < SHOWN
+        so_far.reject(reason, self._example(ids, batch, place) if shown else None)
+
+    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, float, Example]:
+        """Returns what there may be only one sample of, how sure of this one the network is, and the sample."""
+        if self.settings.confidence == "pair":
+            return example.d, batch.scores[place], example
+        return example.x, batch.output_scores[place] / (len(example.y) + 1), example  # the end counts, too
 
     def _judge(self, ids: list[int], seen: set[bytes], known: _Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
@@ -304,7 +323,7 @@ class Sampler:
         return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
 
     def _result(self, n: int, so_far: _Collected) -> Samples:
-        best = sorted(so_far.kept, key=lambda scored: -scored[0])[:n]
+        best = sorted(so_far.kept.values(), key=lambda scored: -scored[0])[:n]
         shortfall = ""
         if len(best) < n:
             shortfall = (

@@ -26,6 +26,7 @@ _PHRASES = {
     "n": "samples",
     "novel": "no training pair",
     "duplicates": "equal to an earlier sample",
+    "contradicted": "contradicted by another sample",
     "well_formed": "with a well-formed input",
     "right": "exactly right",
     "right_and_novel": "exactly right and no training pair",

@@ -184,7 +184,7 @@ def augment_cli(
         for samples, target in zip(every, targets, strict=True):
             write_samples(samples, target, tokens=kind, force=force or goes_on)
             report = _report(samples, plan, output=target, train=examples, test=held_out)
-            say(f"{samples.account}{_coincidences(report)}")
+            say(f"{samples.account}{_contradictions(report)}{_coincidences(report)}")
             reports.append(report)
         forget(plan.state)
     _conclude(reports, json=json)
@@ -223,7 +223,7 @@ def write_samples(samples: Sequence[Example], output: str, *, tokens: str, force
 def _report(
     samples: "Samples", plan: Plan, *, output: str, train: Sequence[Example], test: Sequence[Example] | None
 ) -> dict[str, Any]:
-    from recombine.evaluation.audit import audit
+    from recombine.evaluation.audit import audit, contradicted
 
     report = {
         "output": output,
@@ -233,11 +233,17 @@ def _report(
         "kept": len(samples),
         "rejected": dict(samples.rejected),
         "shortfall": samples.shortfall,
+        "contradicted": contradicted(samples),
     }
     if test is not None:
         found = audit(samples, gold=None, train=train, test=test)
         report |= {"inputs_in_test": found.inputs_in_test, "pairs_in_test": found.pairs_in_test}
     return report
+
+
+def _contradictions(report: dict[str, Any]) -> str:
+    count = report["contradicted"]
+    return f" {count:,} have an input that another has with another output: at most one is right." if count else ""
 
 
 def _coincidences(report: dict[str, Any]) -> str:

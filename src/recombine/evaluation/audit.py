@@ -1,5 +1,6 @@
 """How good samples are in themselves: right, well formed, novel, repeated, or taken from the test set (section 5)."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 
@@ -18,6 +19,7 @@ class Audit:
         n: All samples.
         novel: Those that are no training pair.
         duplicates: Those that equal an earlier sample.
+        contradicted: Those whose input another sample has with another output: at most one of them is right.
         well_formed: Those whose input has a right output.
         right: Those whose output is the right one, exactly.
         right_and_novel: Those that are both; the paper's 40 % and 74 % are their share of the novel ones.
@@ -28,6 +30,7 @@ class Audit:
     n: int
     novel: int
     duplicates: int
+    contradicted: int = 0
     well_formed: int | None = None
     right: int | None = None
     right_and_novel: int | None = None
@@ -79,9 +82,16 @@ def audit(
         n=len(samples),
         novel=sum(novel),
         duplicates=len(samples) - len({*samples}),
+        contradicted=contradicted(samples),
         well_formed=well_formed,
         right=right,
         right_and_novel=right_and_novel,
         inputs_in_test=inputs_in_test,
         pairs_in_test=pairs_in_test,
     )
+
+
+def contradicted(samples: Sequence[Example]) -> int:
+    """Returns how many samples have an input that another sample has with another output."""
+    outputs = Counter(sample.x for sample in dict.fromkeys(samples))
+    return sum(outputs[sample.x] > 1 for sample in samples)
