@@ -24,6 +24,7 @@ from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
 from recombine.paper.tiny import tiny_settings, tiny_task
 from recombine.prediction.predictor import Predictor
+from recombine.training import resume
 
 ROWS = {row.name: row for row in read_rows()}
 
@@ -192,6 +193,42 @@ def test_what_a_kill_cost_is_done_again_with_the_same_result(done: tuple[Path, R
     assert len(again.stages) == {"samples": 3, "generator": 0, "predictions": 1}[kind]
     for row, record in again.records.items():
         assert figures(record) == figures(done[1].records[row])
+
+
+class Stopped(Exception):
+    pass
+
+
+class Stopping(Run):
+    """Is stopped in the middle of a training: after so many epochs of the first, or of all."""
+
+    def __init__(self, output: Path, *names: str, after: int = 10**6) -> None:
+        self.after, self.steps = after, []
+        super().__init__(output, *names)
+
+    @contextmanager
+    def progress(self, what: str, effort: float) -> Iterator[Any]:
+        def report(steps: int, *_: object) -> None:
+            self.steps.append((what, steps))
+            if len(self.steps) == self.after:
+                raise Stopped
+
+        yield report
+
+
+@pytest.mark.parametrize(("row", "after"), [("recomb-2", 3), ("geca", 2)])
+def test_a_training_that_was_stopped_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, after: int
+) -> None:
+    monkeypatch.setattr(resume, "EVERY", 0.0)
+    whole = Stopping(tmp_path / "whole", row)
+    with pytest.raises(Stopped):
+        Stopping(tmp_path / "stopped", row, after=after)
+    assert list((tmp_path / "stopped/.cache").glob("*.training"))
+    again = Stopping(tmp_path / "stopped", row)
+    assert again.steps == whole.steps[after:]
+    assert figures(again.records[row]) == figures(whole.records[row])
+    assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 
 def test_damaged_stages_are_named_and_done_again(done: tuple[Path, Run], copied: Path) -> None:

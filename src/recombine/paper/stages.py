@@ -116,6 +116,13 @@ class Cache:
         done.folder = folder
         self._found[stage.key] = done
 
+    @contextmanager
+    def training(self, stage: Stage) -> Iterator[Path]:
+        """Gives a file for the state of a training that may be stopped; a block that ends well removes it."""
+        state = self.folder / f"{stage.kind}-{stage.key}.training"
+        yield state
+        state.unlink(missing_ok=True)
+
     def _folder(self, stage: Stage) -> Path:
         return self.folder / f"{stage.kind}-{stage.key}"
 

@@ -3,8 +3,9 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,9 +24,9 @@ from recombine.paper.stages import Cache, Done, Stage
 from recombine.paper.strict import described
 from recombine.paper.tasks import different, of_each
 from recombine.prediction.direct import DirectInference
-from recombine.prediction.predictor import Predictor
+from recombine.prediction.predictor import Prediction, Predictor
 from recombine.training.fit import Recipe
-from recombine.training.loop import Report
+from recombine.training.loop import History, Report
 
 Progress = Callable[[str, float], AbstractContextManager[Report | None]]
 """Gives, while a stage is done whose name and effort it is told, what training is to report to."""
@@ -125,12 +126,13 @@ class Work:
             device=str(self.device),
         )
         what = f"{len(self.seeds)} recombination networks"
-        with self._doing(stage, what, settings) as (done, report):
+        with self._training(stage) as state, self._doing(stage, what, settings) as (done, report):
             if self.shared is not None:
-                augmenter.fit_on(self.shared.train, neighborhoods[0], report=report, graphs=self.graphs)
+                examples = self.shared.train
+                augmenter.fit_on(examples, neighborhoods[0], report=report, checkpoint=state, graphs=self.graphs)
             else:
-                examples = [task.train for task in self.tasks]
-                augmenter.fit_each(examples, neighborhoods, report=report, graphs=self.graphs)
+                each = [task.train for task in self.tasks]
+                augmenter.fit_each(each, neighborhoods, report=report, checkpoint=state, graphs=self.graphs)
             augmenter.save(done.folder / MODEL)
         return augmenter
 
@@ -184,28 +186,41 @@ class Work:
         tasks = [job.task for job in jobs]
         originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
         inputs = of_each(tasks, lambda task: [example.x for example in _as_predicted(task, task.test)])
+        shown = self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs))
+        population = Stage("population", {"predictions": [job.stage.key for job in jobs]})
         began = time.perf_counter()
-        with self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs)) as report:
-            predictor.fit_each(
-                originals if self.shared is None else originals[0],
-                [_as_predicted(job.task, job.samples) for job in jobs],
-                p_aug=[job.p_aug for job in jobs],
-                report=report,
-                graphs=self.graphs,
-            )
-            trained = time.perf_counter()
-            found = predictor.predict_each(inputs)
-        tested = time.perf_counter()
-        # Each has its share of what the population took.
-        seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
-        history = predictor.fitted_.history
-        for number, (job, predictions) in enumerate(zip(jobs, found, strict=True)):
-            with self.cache.doing(job.stage) as done:
-                write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
-                done.seconds = seconds
-                done.facts = {"epochs": history.epochs(number)}
-                if history.evaluation:
-                    done.facts["held-out exact match"] = history.evaluation[-1][number]
+        with self._training(population) as state:
+            with shown as report:
+                predictor.fit_each(
+                    originals if self.shared is None else originals[0],
+                    [_as_predicted(job.task, job.samples) for job in jobs],
+                    p_aug=[job.p_aug for job in jobs],
+                    report=report,
+                    checkpoint=state,
+                    graphs=self.graphs,
+                )
+                trained = time.perf_counter()
+                found = predictor.predict_each(inputs)
+            tested = time.perf_counter()
+            # Each has its share of what the population took.
+            seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
+            for number, (job, predictions) in enumerate(zip(jobs, found, strict=True)):
+                self._keep(job, predictions, predictor.fitted_.history, number, seconds=seconds)
+
+    def _keep(
+        self, job: Job, predictions: Sequence[Prediction], history: History, number: int, *, seconds: dict[str, float]
+    ) -> None:
+        """Keeps what one predictor of a population predicts, and how it was trained."""
+        with self.cache.doing(job.stage) as done:
+            write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
+            done.seconds = seconds
+            done.facts = {"epochs": history.epochs(number)}
+            if history.evaluation:
+                done.facts["held-out exact match"] = history.evaluation[-1][number]
+
+    def _training(self, stage: Stage) -> AbstractContextManager[Path | None]:
+        """Gives where the state of a training is saved: on a GPU, where it is large and training short, nowhere."""
+        return self.cache.training(stage) if self.device.type == "cpu" else nullcontext()
 
     def forget(self) -> None:
         """Lets recombination networks go, before others need the memory, on a GPU too."""
