@@ -52,7 +52,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 
 def test_a_model_is_replaced_only_by_force_and_then_wholly(model: Path) -> None:
     (model / "left over").write_text("from before")
-    with pytest.raises(RecombineError, match=r"a model here already.*--force"):
+    with pytest.raises(RecombineError, match=r"a model here already.*`force=True`"):
         write(model, "new")
     assert (model / "weights").read_text() == "content"
     write(model, "new", force=True)
