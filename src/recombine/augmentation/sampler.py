@@ -10,13 +10,14 @@ import torch
 
 from recombine.augmentation.batches import Batches, Drawing
 from recombine.augmentation.drawing import turned_down
+from recombine.augmentation.known import Known, KnownInputs, key_of
 from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
 from recombine.decoding.generate import Decoding, Generated
 from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
-from recombine.training.corpus import encoded, padded
+from recombine.training.corpus import encoded
 from recombine.training.twins import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
@@ -122,31 +123,6 @@ class _Batch:
         self.output_scores: list[float] = generated.output_log_probability[replica, numbers].tolist()
 
 
-class _Known:
-    """The training examples of a replica, which its samples must not repeat."""
-
-    def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary) -> None:
-        self.inputs = {_key(vocabulary.encode(example.x)[:-1]) for example in examples}
-        self.outputs = {_key(vocabulary.encode(example.y)[:-1]) for example in examples}
-        self.pairs = {_key(vocabulary.encode(example.d)[:-1]) for example in examples}
-
-    def input_codes(self, codes: torch.Tensor) -> torch.Tensor:
-        """Returns the codes of the inputs (N,), as `_input_codes` has them."""
-        rows = [[*np.frombuffer(key, dtype=np.int32).tolist(), SEP] for key in sorted(self.inputs)]
-        return _input_codes(torch.from_numpy(padded(rows)).to(codes.device), codes)
-
-    def holds(self, ids: list[int], novelty: str) -> bool:
-        """Tells whether something that must be new is not."""
-        if novelty == "nothing":
-            return False
-        middle = ids.index(SEP)
-        return (
-            _key(ids) in self.pairs
-            or (novelty != "pair" and _key(ids[:middle]) in self.inputs)
-            or (novelty == "both" and _key(ids[middle + 1 :]) in self.outputs)
-        )
-
-
 class Sampler:
     """Draws from a population of networks, each replica on its own.
 
@@ -180,13 +156,11 @@ class Sampler:
         self.steps = self.table.shape[1]
         parts: list[Sequence[Example]] = [[examples[place] for place in places] for places in owned]
         parts = parts or [examples]
-        known = [_Known(part, vocabulary) for part in parts]
+        known = [Known(part, vocabulary) for part in parts]
         self._known = [known[replica % len(known)] for replica in range(model.replicas)]
-        # Nearly all draws have inputs that are known. A table of random codes lets the device find them in one go.
-        codes = np.random.default_rng(5).integers(-(2**63), 2**63, (self.steps + 1, model.architecture.vocabulary))
-        self._codes = torch.from_numpy(codes).to(self.device)
-        coded = [each.input_codes(self._codes) for each in known]
-        self._known_codes = [coded[replica % len(coded)] for replica in range(model.replicas)]
+        self._known_inputs = KnownInputs(
+            known, steps=self.steps, vocabulary=model.architecture.vocabulary, device=self.device
+        )
 
     def sample(
         self,
@@ -236,16 +210,6 @@ class Sampler:
         batches.close()
         return [self._result(n, so_far) for so_far in collected]
 
-    def _known_inputs(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:
-        """Tells which whole candidates (B, T) of a replica have an input that is not new, if it must be."""
-        if self.settings.novelty in ("nothing", "pair"):
-            return torch.zeros_like(tokens[:, 0], dtype=torch.bool)
-        ends = tokens == EOS
-        parts = (tokens == SEP).sum(-1)
-        first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
-        whole = ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
-        return whole & torch.isin(_input_codes(tokens, self._codes), self._known_codes[replica])
-
     def _collect(
         self,
         so_far: _Collected,
@@ -257,9 +221,11 @@ class Sampler:
         wanted: int,
         accept: Validator | None,
     ) -> None:
-        known = self._known_inputs(generated.tokens[replica], replica)
-        if so_far.rejected.get(KNOWN, 0) < SHOWN:  # some are kept to be looked at
-            known = torch.zeros_like(known)
+        tokens = generated.tokens[replica]
+        known = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
+        # Some are kept to be looked at.
+        if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(KNOWN, 0) >= SHOWN:
+            known = self._known_inputs.among(tokens, replica)
         numbers = (~known).nonzero()[:, 0]
         batch = _Batch(chosen, generated, replica, width=width, numbers=numbers)
         so_far.drawn += len(known)
@@ -276,7 +242,7 @@ class Sampler:
         """Keeps one of the candidates, or counts why not."""
         ids, reason = self._judge(batch.tokens[place], so_far.seen, self._known[batch.replica])
         if reason is None:
-            so_far.seen.add(_key(ids))
+            so_far.seen.add(key_of(ids))
             example = self._example(ids, batch, place)
             reason = turned_down(example, accept)
         if reason is None:
@@ -291,7 +257,7 @@ class Sampler:
             return example.d, batch.scores[place], example
         return example.x, batch.output_scores[place] / (len(example.y) + 1), example  # the end counts, too
 
-    def _judge(self, ids: list[int], seen: set[bytes], known: _Known) -> tuple[list[int], str | None]:
+    def _judge(self, ids: list[int], seen: set[bytes], known: Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
         if EOS not in ids:
             return ids, UNFINISHED
@@ -300,7 +266,7 @@ class Sampler:
             return ids, MALFORMED
         if known.holds(ids, self.settings.novelty):
             return ids, KNOWN
-        return ids, DUPLICATE if _key(ids) in seen else None
+        return ids, DUPLICATE if key_of(ids) in seen else None
 
     def _example(self, ids: list[int], batch: _Batch, number: int) -> Example:
         middle = ids.index(SEP)
@@ -338,17 +304,6 @@ def _because(example: Example, reason: str) -> Example:
     """Returns the example with the reason for its rejection among the details of its provenance."""
     assert example.provenance is not None
     return example.with_provenance(replace(example.provenance, details={"rejected": reason}))
-
-
-def _input_codes(tokens: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
-    """Returns a number for the input in each row (B, T), that is for what comes before ▷, from codes (places, ids)."""
-    places = torch.arange(tokens.shape[-1], device=tokens.device) % len(codes)
-    in_x = (tokens == SEP).cumsum(-1) == 0
-    return torch.where(in_x, codes[places, tokens], 0).sum(-1)
-
-
-def _key(ids: Sequence[int]) -> bytes:
-    return np.asarray(ids, dtype=np.int32).tobytes()
 
 
 def _position(place: int, middle: int) -> int:
