@@ -1,4 +1,4 @@
-"""What samples must not repeat, the training examples: asked for one candidate on the host, or for many on the device."""
+"""What samples must not repeat, the training examples: asked for one candidate on the host, or many on the device."""
 
 from collections.abc import Sequence
 
