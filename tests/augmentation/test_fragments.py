@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.augmentation.fragments import GAPS, Code, Gapping, Inventory, fill, take_out
+from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "_1", "▷", "\t", "\0", "\1", "##"]), min_size=1, max_size=6).map(tuple)
@@ -63,3 +65,12 @@ def test_limit_leaves_frequent_fragments_alone() -> None:
     code, sequences = sequences_of(("a b", "a"), ("a c", "c"))
     inventory = Inventory.of(sequences, fragment_size=1, gaps=1, limit=2)
     assert {code.show(fragment) for fragment in inventory.sides} == {"b", "c"}  # a occurs three times
+
+
+@pytest.mark.parametrize(("size", "gaps", "length"), [(1, 2, 2_000), (1, 9, 40), (32, 2, 100)])
+def test_an_example_with_too_many_choices_gets_a_sentence_and_no_memory(size: int, gaps: int, length: int) -> None:
+    tokens = tuple(map(str, range(length)))
+    sequence = Code([Example(tokens, tokens)]).encode(Example(tokens, tokens))
+    inventory = Inventory.of([sequence], fragment_size=size, gaps=gaps, limit=None)
+    with pytest.raises(RecombineError, match=f"an example of {2 * length:,} tokens has more than"):
+        inventory.gappings(sequence)

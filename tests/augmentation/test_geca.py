@@ -111,7 +111,15 @@ def test_needs_two_different_examples(examples: list[Example], found: str) -> No
 
 @pytest.mark.parametrize(
     "settings",
-    [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"limit": 0}, {"max_length": 2}, {"novel": "inputs"}],
+    [
+        {"fragment_size": 0},
+        {"gaps": 0},
+        {"gaps": 10},
+        {"fragment_size": 10**12},
+        {"limit": 0},
+        {"max_length": 2},
+        {"novel": "inputs"},
+    ],
 )
 def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
     with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):

@@ -8,14 +8,22 @@ gaps stand for no token, so no token can be mistaken for them, whatever it looks
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import NamedTuple, Self
 
+from recombine.errors import RecombineError
 from recombine.example import Example
 
 BORDER = chr(0)
 GAPS = tuple(map(chr, range(1, 10)))
 _ALL_GAPS = frozenset(GAPS)
 _FIRST_TOKEN = 1 + len(GAPS)
+
+MAX_FRAGMENT_SIZE = 32
+"""The longest fragments that can be asked for: there are as many times more spans than tokens."""
+
+MAX_CHOICES = 1_000_000
+"""The most ways to choose fragments of one example: they grow with its length to the power of the gaps."""
 
 Fragments = tuple[str, ...]
 """One fragment per gap, in order of choice. Only fragments taken out together can go in together."""
@@ -123,7 +131,17 @@ class Inventory:
         The next fragment shares no token with those before it, and starts after the first occurrence of the last one.
         Where x and y have no token in common, fragments of one side only are left out: no template with gaps on both
         sides has them, and no other template is ever filled.
+
+        Raises:
+            RecombineError: If there are too many to be listed.
         """
+        spans = len(set(_spans(sequence, self.fragment_size)))
+        if sum(comb(spans, gaps) for gaps in range(1, self.gaps + 1)) > MAX_CHOICES:
+            raise RecombineError(
+                f"an example of {len(sequence) - 1:,} tokens has more than {MAX_CHOICES:,} choices of up to "
+                f"{self.gaps} fragments with up to {self.fragment_size} tokens.",
+                hint="Leave out the longest examples, or take smaller or fewer fragments.",
+            )
         found: list[Gapping] = []
         self._take_out_more(found, Gapping((), sequence), start=0, sides=0)
         return found

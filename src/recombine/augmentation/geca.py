@@ -7,7 +7,7 @@ from typing import Self, get_args
 import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, in_random_order, keep, unfitted
-from recombine.augmentation.fragments import BORDER, GAPS, Code, Inventory, fill
+from recombine.augmentation.fragments import BORDER, GAPS, MAX_FRAGMENT_SIZE, Code, Inventory, fill
 from recombine.augmentation.proposals import Proposal, Proposals
 from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.errors import RecombineError, unknown
@@ -32,9 +32,9 @@ class GECA:
     ``max_adjacencies``; here samples are drawn among all proposals. Equal training pairs count once.
 
     Attributes:
-        fragment_size: The most tokens in a fragment.
-        gaps: The most fragments that change together. x and y must both change; so where they have no token in common
-            it takes 2 gaps at least.
+        fragment_size: The most tokens in a fragment, at most 32.
+        gaps: The most fragments that change together, at most 9. x and y must both change; so where they have no token
+            in common it takes 2 gaps at least.
         limit: Leaves alone the fragments that occur more often than that; None takes all.
         max_length: Leaves out training pairs with more tokens, x, y and the border between them counted; None keeps
             all.
@@ -99,8 +99,11 @@ class GECA:
             value = getattr(self, name)
             if value is not None and value < low:
                 raise RecombineError(f"GECA's {name} is {value}.", hint=f"It has to be at least {low}.")
-        if self.gaps > len(GAPS):
-            raise RecombineError(f"GECA's gaps is {self.gaps}.", hint=f"It can be at most {len(GAPS)}; 2 is usual.")
+        most = {"fragment_size": MAX_FRAGMENT_SIZE, "gaps": len(GAPS)}
+        for name, high in most.items():
+            value = getattr(self, name)
+            if value > high:
+                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {high}; 1 or 2 is usual.")
         if self.novel not in get_args(Novelty):
             raise unknown("kind of novelty", self.novel, get_args(Novelty))
 
