@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import LongLong, Neighborhoods
+from recombine.paper.records import read_records
+from recombine.paper.rows import read_rows
 
 LINES = {
     "tsv": "a b c d\te\n",
@@ -84,3 +87,14 @@ def test_neighborhoods_that_unpack_to_too_much_are_refused(tmp_path: Path, monke
     monkeypatch.setattr(limits, "MAX_WHOLE", 10_000)
     with pytest.raises(RecombineError, match="expected at most 10,000"):
         Neighborhoods.load(file)
+
+
+@pytest.mark.parametrize(("name", "read"), [("a.json", read_records), ("a.toml", read_rows)])
+def test_results_and_settings_have_a_largest_size_too(
+    name: str, read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = '{"padding": "' + "x" * 100_000 + '"}'
+    (tmp_path / name).write_text(content)
+    monkeypatch.setattr(limits, "MAX_WHOLE", 50_000)
+    with pytest.raises(RecombineError, match=r"takes 50,001 bytes, expected at most 50,000"):
+        read(tmp_path)

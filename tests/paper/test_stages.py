@@ -63,12 +63,24 @@ def damage(folder: Path, how: str) -> None:
             (folder / MANIFEST).write_text((folder / MANIFEST).read_text()[:-20])
         case "other manifest":
             (folder / MANIFEST).write_text("[]")
+        case "deep manifest":
+            (folder / MANIFEST).write_text("[" * 100_000)
         case "altered manifest":
             (folder / MANIFEST).write_text((folder / MANIFEST).read_text().replace("1.5", "0.5"))
 
 
 @pytest.mark.parametrize(
-    "how", ["altered", "missing", "added", "no manifest", "cut manifest", "other manifest", "altered manifest"]
+    "how",
+    [
+        "altered",
+        "missing",
+        "added",
+        "no manifest",
+        "cut manifest",
+        "other manifest",
+        "deep manifest",
+        "altered manifest",
+    ],
 )
 def test_what_is_damaged_is_named_and_done_again(tmp_path: Path, how: str) -> None:
     folder = fill(Cache(tmp_path))

@@ -1,6 +1,7 @@
 """The largest inputs that are taken: what is larger is a mistake or an attack, and gets a sentence, not memory."""
 
 from collections.abc import Iterable, Iterator
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
@@ -94,7 +95,7 @@ def check_whole(size: int, *, place: str) -> None:
         )
 
 
-def read_whole(path: Path) -> bytes:
+def read_whole(path: Path | Traversable) -> bytes:
     """Returns the bytes of a file.
 
     Raises:

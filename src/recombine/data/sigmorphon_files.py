@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 from recombine.data.download import cache_folder, download
+from recombine.data.limits import read_whole
 from recombine.errors import RecombineError, unknown
 
 SHA256 = {
@@ -73,4 +74,4 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
 
 def _is_official(path: Path, language: str) -> bool:
     """Tells whether the file is in the cache, unharmed."""
-    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == SHA256[language]
+    return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256[language]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.augmentation.protocol import Samples
+from recombine.data.limits import read_whole
 from recombine.data.output import replacing
 from recombine.data.sealing import sealed, unseal
 from recombine.errors import RecombineError
@@ -141,7 +142,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(folder.glob("*.json")):
         try:
-            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            content: dict[str, Any] = json.loads(read_whole(path).decode("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
         if not is_record(content):

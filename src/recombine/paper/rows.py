@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from recombine.data.limits import read_whole
 from recombine.data.sigmorphon import HINTS
 from recombine.errors import RecombineError, unknown
 
@@ -124,7 +125,7 @@ def _added(folder: Path | None) -> list[Path]:
 
 def _parsed(file: Traversable) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(read_whole(file).decode("utf-8"))
     except (ValueError, RecursionError) as error:  # of numbers with thousands of digits, and of brackets
         raise RecombineError(f"this is no TOML: {error}.", place=str(file)) from error
 

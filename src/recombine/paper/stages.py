@@ -81,7 +81,7 @@ class Cache:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             digest = manifest.pop("digest")
             intact = digest == _digest(manifest) and manifest["files"] == _checksums(folder)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             intact = False
         if not intact:
             self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
