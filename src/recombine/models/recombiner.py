@@ -21,6 +21,7 @@ from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
 from recombine.models.noise import Noise
+from recombine.models.softmax import softmax
 
 NEVER_WRITTEN = UNK + 1
 """Ids below this are never produced."""
@@ -301,7 +302,7 @@ class Recombiner(nn.Module):
     def _attend_to_own_output(self, h: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
         """Returns scores (R, B, t) of the states that predicted the tokens so far, and what is retrieved (R, B, H)."""
         scores = _precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))
-        weights = torch.softmax(scores, dim=-1).to(h.dtype)
+        weights = softmax(scores).to(h.dtype)
         return scores, (weights.unsqueeze(2) @ history).squeeze(2)
 
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:

@@ -23,7 +23,7 @@ def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
         for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
             log_p, _ = model(sources, targets, z=_no_z(model, sources))
             # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
-            total += log_p.masked_fill(log_p < MASKED / 2, 0).sum((1, 2))
+            total += log_p.masked_fill(log_p < MASKED / 2, 0).sum(2).sum(1)
         return total.div(rows.shape[1])
 
     return evaluate

@@ -96,7 +96,7 @@ class Step:
             sources, target = self.twins.disguised(sources, target, self.noise)
         log_p, counts = self.model(sources, target, self.noise)
         per = counts.sum((1, 2)) if self.loss_per == "token" else target.shape[1]
-        loss = -log_p.sum((1, 2)) / per  # (R,)
+        loss = -log_p.sum(2).sum(1) / per  # (R,); all at once, threads would each sum a part
         self.optimizer.zero_grad()
         loss.sum().backward()
         self.optimizer.step()

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from recombine.models.fusion.availability import fused
 from recombine.models.fusion.hoisted import Hoisted, Steps
+from recombine.models.softmax import softmax
 
 
 class Attended(NamedTuple):
@@ -22,7 +23,7 @@ def attend(query: Tensor, keys: Hoisted, values: Hoisted, bias: Tensor) -> Atten
     if fused(query.device):
         return Attended(*_Attend.apply(query, keys.right, values.right, bias, keys.steps, values.steps))  # type: ignore[no-untyped-call]
     scores = keys(query).view(bias.shape) + bias
-    weights = torch.softmax(scores, dim=-1).to(values.right.dtype)
+    weights = softmax(scores).to(values.right.dtype)
     retrieved = values(weights.view(-1, 1, bias.shape[-1]))
     return Attended(scores, weights, retrieved.view(*bias.shape[:2], -1))
 
