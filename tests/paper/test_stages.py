@@ -1,4 +1,5 @@
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,26 @@ def test_digests_know_pairs_and_their_order_only() -> None:
     one, two = Example(("a", "b"), ("c",)), Example(("a",), ("b", "c"))
     assert digest_of([one, two]) == digest_of([one.with_provenance(Provenance("x")), two])
     assert len({digest_of(examples) for examples in ([one, two], [two, one], [one], [two], [])}) == 5
+
+
+def stop_in_training(cache: Cache, *, done: bool) -> Path:
+    """Leaves the state of a training that was stopped, before or after its stage was done, and returns the file."""
+    with suppress(KeyboardInterrupt), cache.training(STAGE) as state:
+        state.write_text("so far")
+        if done:
+            fill(cache)
+        raise KeyboardInterrupt
+    assert state.exists()
+    return state
+
+
+def test_a_state_of_training_that_outlived_its_stage_is_removed(tmp_path: Path) -> None:
+    state = stop_in_training(Cache(tmp_path), done=True)
+    assert Cache(tmp_path).find(STAGE) is not None
+    assert not state.exists()
+
+
+def test_a_state_of_training_is_kept_until_its_stage_is_done(tmp_path: Path) -> None:
+    state = stop_in_training(Cache(tmp_path), done=False)
+    assert Cache(tmp_path).find(STAGE) is None
+    assert state.exists()

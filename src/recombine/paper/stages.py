@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,6 +87,8 @@ class Cache:
             self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
             shutil.rmtree(folder, ignore_errors=True)
             return None
+        with suppress(OSError):  # of one who was killed between the end of the stage and this
+            self._state(stage).unlink(missing_ok=True)
         self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"])
         return self._found[stage.key]
 
@@ -119,9 +121,12 @@ class Cache:
     @contextmanager
     def training(self, stage: Stage) -> Iterator[Path]:
         """Gives a file for the state of a training that may be stopped; a block that ends well removes it."""
-        state = self.folder / f"{stage.kind}-{stage.key}.training"
+        state = self._state(stage)
         yield state
         state.unlink(missing_ok=True)
+
+    def _state(self, stage: Stage) -> Path:
+        return self.folder / f"{stage.kind}-{stage.key}.training"
 
     def _folder(self, stage: Stage) -> Path:
         return self.folder / f"{stage.kind}-{stage.key}"
