@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from recombine.paper.rows import SPLITS, Row, read_rows
 from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
 from recombine.paper.tiny import tiny_settings, tiny_task
+from recombine.paper.work import Work
 from recombine.prediction.predictor import Predictor
 from recombine.training import resume
 
@@ -228,6 +230,31 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(
     again = Stopping(tmp_path / "stopped", row)
     assert again.steps == whole.steps[after:]
     assert figures(again.records[row]) == figures(whole.records[row])
+    assert not list((tmp_path / "stopped/.cache").glob("*.training"))
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_a_population_that_is_stopped_while_predictions_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    rows = ("geca", "baseline")  # of which the first has the longer epochs
+    whole = Run(tmp_path / "whole", *rows)
+    calls = count(1)
+    keep = Work._keep
+
+    def keep_some(work: Work, *words: Any, **named: Any) -> None:  # noqa: ANN401
+        if next(calls) > kept:
+            raise Stopped
+        keep(work, *words, **named)
+
+    monkeypatch.setattr(Work, "_keep", keep_some)
+    with pytest.raises(Stopped):
+        Run(tmp_path / "stopped", *rows)
+    monkeypatch.setattr(Work, "_keep", keep)
+    assert len(list((tmp_path / "stopped/.cache").glob("predictions-*/"))) == kept
+    again = Run(tmp_path / "stopped", *rows)
+    for row in rows:
+        assert figures(again.records[row]) == figures(whole.records[row])
     assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 

@@ -187,9 +187,11 @@ class Work:
         originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
         inputs = of_each(tasks, lambda task: [example.x for example in _as_predicted(task, task.test)])
         shown = self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs))
-        population = Stage("population", {"predictions": [job.stage.key for job in jobs]})
+        # The longest epoch is the population's. Whose it is is kept last: if a kill comes between, the rest train as
+        # long as before, and the state, which has the name of the last one, gives way to theirs.
+        order = sorted(range(len(jobs)), key=lambda number: _epoch(jobs[number]))
         began = time.perf_counter()
-        with self._training(population) as state:
+        with self._training(jobs[order[-1]].stage) as state:
             with shown as report:
                 predictor.fit_each(
                     originals if self.shared is None else originals[0],
@@ -204,8 +206,8 @@ class Work:
             tested = time.perf_counter()
             # Each has its share of what the population took.
             seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
-            for number, (job, predictions) in enumerate(zip(jobs, found, strict=True)):
-                self._keep(job, predictions, predictor.fitted_.history, number, seconds=seconds)
+            for number in order:
+                self._keep(jobs[number], found[number], predictor.fitted_.history, number, seconds=seconds)
 
     def _keep(
         self, job: Job, predictions: Sequence[Prediction], history: History, number: int, *, seconds: dict[str, float]
@@ -246,6 +248,12 @@ class Work:
 def _alone(task: Task, settings: Settings) -> Neighborhoods:
     """Returns neighborhoods in which each training example is a target without prototypes."""
     return Neighborhoods(np.arange(len(task.train), dtype=np.int32)[:, None], settings.neighborhood.name)
+
+
+def _epoch(job: Job) -> float:
+    """Returns how many examples an epoch of a predictor has: the originals once, and the new ones between them."""
+    originals = len(job.task.train)
+    return originals + len(job.samples) if job.p_aug is None else originals / (1 - job.p_aug)
 
 
 def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
