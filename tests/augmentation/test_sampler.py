@@ -98,6 +98,16 @@ def test_candidates_are_turned_down_for_a_reason(script: Script, said: list[int]
     assert only(said) == ([], {reason: 1})
 
 
+@pytest.mark.parametrize("said", [[A, B, SEP, A, EOS], [A, SEP, B, A, EOS], [B, SEP, A, EOS]])
+def test_a_token_is_turned_down_on_a_side_on_which_no_example_has_it(script: Script, said: list[int]) -> None:
+    a_to_b = [Example(("a",) * count, ("b",) * count) for count in (1, 2, 3, 4)]
+    once = replace(WARM, batch=1, patience=1, warmest=1.0)
+    sided = Sampler(network(SCAN, [1]), a_to_b, VOCABULARY, lambda count, rng: rng.integers(4, size=(count, 2)), once)
+    script([(said, -1.0)])
+    found = sided.sample(1, [0])[0]
+    assert (len(found), dict(found.rejected)) == (0, {"with a token on the wrong side": 1})
+
+
 @pytest.mark.parametrize(
     ("said", "kept_if_new"),
     [

@@ -17,6 +17,13 @@ class Known:
         self.inputs = {key_of(vocabulary.encode(example.x)[:-1]) for example in examples}
         self.outputs = {key_of(vocabulary.encode(example.y)[:-1]) for example in examples}
         self.pairs = {key_of(vocabulary.encode(example.d)[:-1]) for example in examples}
+        self.input_tokens = {token for example in examples for token in vocabulary.encode(example.x)}
+        self.output_tokens = {token for example in examples for token in vocabulary.encode(example.y)}
+
+    def takes_sides(self, ids: list[int]) -> bool:
+        """Tells whether all tokens of the input are of known inputs, and all of the output of known outputs."""
+        middle = ids.index(SEP)
+        return self.input_tokens.issuperset(ids[:middle]) and self.output_tokens.issuperset(ids[middle + 1 :])
 
     def holds(self, ids: list[int], novelty: str) -> bool:
         """Tells whether something that must be new is not."""

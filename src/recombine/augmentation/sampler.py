@@ -36,7 +36,7 @@ SHOWN = 20
 """So many rejected pairs are kept for each reason, to be looked at."""
 
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
-LESS_SURE = "with an input that has a surer output"
+WRONG_SIDE, LESS_SURE = "with a token on the wrong side", "with an input that has a surer output"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +264,8 @@ class Sampler:
         ids = ids[: ids.index(EOS)]
         if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP or UNK in ids:
             return ids, MALFORMED
+        if not known.takes_sides(ids):
+            return ids, WRONG_SIDE
         if known.holds(ids, self.settings.novelty):
             return ids, KNOWN
         return ids, DUPLICATE if key_of(ids) in seen else None
