@@ -186,6 +186,8 @@ def test_chosen_columns_mean_tsv(tmp_path: Path) -> None:
     source = tmp_path / "f"
     source.write_text("go\twent\tV;PST\n")
     assert files.read(source, columns=(2, 1)) == [Example(("went",), ("go",))]
+    assert files.read(source, columns=(1, 2)) == [Example(("go",), ("went",))]
+    assert files.read_inputs(source, columns=(1, 2)) == [("go",)]
 
 
 def test_the_name_decides_what_is_written(tmp_path: Path) -> None:
@@ -243,6 +245,7 @@ def test_an_empty_file(tmp_path: Path, content: str) -> None:
         ({"tokens": "word"}, "Did you mean 'words'"),
         ({"columns": (1,)}, "columns"),
         ({"format": "jsonl", "columns": (2, 1)}, "only TSV has columns"),
+        ({"format": "jsonl", "columns": (1, 2)}, "only TSV has columns"),
         ({"format": "scan", "tokens": "characters"}, "are words"),
     ],
 )

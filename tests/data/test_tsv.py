@@ -6,12 +6,12 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 
 
-def parse(*texts: str, tokens: str = "words", columns: tuple[int, ...] = (1, 2)) -> list[Example]:
+def parse(*texts: str, tokens: str = "words", columns: tuple[int, ...] | None = None) -> list[Example]:
     lines = [Line(text, "file", number) for number, text in enumerate(texts, start=1)]
     return list(tsv.parse(lines, tokens=tokens, columns=columns))
 
 
-def error_of(*texts: str, columns: tuple[int, ...] = (1, 2)) -> RecombineError:
+def error_of(*texts: str, columns: tuple[int, ...] | None = None) -> RecombineError:
     with pytest.raises(RecombineError) as caught:
         parse(*texts, columns=columns)
     return caught.value
@@ -31,6 +31,10 @@ def test_columns_are_chosen_from_one() -> None:
     assert parse("a\tb\tc\td", columns=(4, 2)) == [Example(("d",), ("b",))]
 
 
+def test_the_first_two_of_several_columns_can_be_chosen() -> None:
+    assert parse("a\tb\tc\td", columns=(1, 2)) == [Example(("a",), ("b",))]
+
+
 def test_features_join_the_input() -> None:
     assert parse("go\twent\tV;PST", columns=(1, 2, 3)) == [Example(("go", "[V]", "[PST]"), ("went",))]
     assert parse("PST\tgo\twent", columns=(2, 3, 1), tokens="characters") == [
@@ -42,8 +46,8 @@ def test_features_join_the_input() -> None:
     ("texts", "columns", "place", "found"),
     [
         (("a\tb", "a b"), (1, 2), "file:2", "found 1 column in 'a b', expected 2"),
-        (("a\tb\tc",), (1, 2), "file:1", "found 3 columns"),
-        (("a\tb\t",), (1, 2), "file:1", "found 3 columns"),
+        (("a\tb\tc",), None, "file:1", "found 3 columns"),
+        (("a\tb\t",), None, "file:1", "found 3 columns"),
         (("a\tb",), (1, 3), "file:1", "found 2 columns in 'a\\tb', expected 3"),
         (("a\tb\tc", "a\tb\tc\td"), (1, 3), "file:2", "found 4 columns"),
         (("a\tb\tc\td", "a\tb\tc"), (1, 3), "file:2", "expected 4"),
@@ -53,7 +57,7 @@ def test_features_join_the_input() -> None:
         (("a\tb\tV;;SG",), (1, 2, 3), "file:1", "empty tag in 'V;;SG'"),
     ],
 )
-def test_errors(texts: tuple[str, ...], columns: tuple[int, ...], place: str, found: str) -> None:
+def test_errors(texts: tuple[str, ...], columns: tuple[int, ...] | None, place: str, found: str) -> None:
     error = error_of(*texts, columns=columns)
     assert error.place == place
     assert found in error.message

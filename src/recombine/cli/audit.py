@@ -43,7 +43,7 @@ def audit_cli(
     gold: GoldName = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -52,7 +52,8 @@ def audit_cli(
     Example:
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
     """
-    found = audit_files(samples, train, test=test, gold=gold, reading=Reading(format, tokens, columns, header))
+    reading = Reading(format, tokens, columns, header)
+    found = audit_files(samples, train, test=test, gold=gold, reading=reading)
     if json:
         print_json({**asdict(found), "shares": found.shares})
     else:
@@ -60,7 +61,7 @@ def audit_cli(
         counted = {name: count for name, count in asdict(found).items() if count is not None}
         print_table((_PHRASES[name], f"{count:,}", percent(shares[name] or 0.0)) for name, count in counted.items())
     say("Once a predictor trained on these has written its outputs, they can be scored.")
-    say_next("score", "--gold", test, "--predicted", None)
+    say_next("score", "--gold", test, "--predicted", None, *reading.options)
 
 
 def audit_files(

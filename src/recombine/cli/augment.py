@@ -136,7 +136,7 @@ def augment_cli(
     test: Test = None,
     format: Format = Reading.format,
     tokens: ModelTokens = None,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     force: Force = False,
     json: Json = False,
@@ -188,7 +188,16 @@ def augment_cli(
             reports.append(report)
         forget(plan.state)
     _conclude(reports, json=json)
-    say_next("audit", reports[0]["output"], "--train", train)
+    _say_next(reports[0]["output"], train, reading)
+
+
+def _say_next(output: str, train: str, reading: Reading) -> None:
+    """Names the command that audits the samples, or if no options are right for both files, one that looks at them."""
+    beside = reading.beside(output)
+    if output == STANDARD or beside == reading:
+        say_next("audit", output, "--train", train, *reading.options)
+    else:
+        say_next("inspect", output, *beside.options)
 
 
 def _conclude(reports: list[dict[str, Any]], *, json: bool) -> None:

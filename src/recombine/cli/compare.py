@@ -89,7 +89,7 @@ def compare_cli(
     address: Address = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     force: Force = False,
     json: Json = False,
@@ -121,7 +121,8 @@ def compare_cli(
     check_executor(executor, address)
     folder = _folder(output, force=force or is_unfinished(output))
     check_one_standard_input(data, test)
-    split = _split(data, test, Reading(format, tokens, columns, header), plan)
+    reading = Reading(format, tokens, columns, header)
+    split = _split(data, test, reading, plan)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
@@ -144,7 +145,10 @@ def compare_cli(
             _write(found, folder, data=data, force=force or goes_on)
             forget(folder)
     _show(found, json=json)
-    say_next(*(("report", str(folder), "-o", "report.html") if folder else ("compare", data, "-o", "run")))
+    if folder is None:
+        say_next("compare", data, *(["--test", test] if test else []), *reading.options, "-o", "run")
+    else:
+        say_next("report", str(folder), "-o", "report.html")
 
 
 def _folder(output: str | None, *, force: bool) -> Path | None:

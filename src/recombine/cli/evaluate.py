@@ -48,7 +48,7 @@ def evaluate_cli(
     threads: Threads = None,
     format: Format = Reading.format,
     tokens: ModelTokens = None,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -58,7 +58,8 @@ def evaluate_cli(
       recombine evaluate predictor scan/test.tsv
     """
     predictor = load_predictor(model, device=device)
-    examples = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header).read_for_prediction(test)
+    reading = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header)
+    examples = reading.read_for_prediction(test)
     use_threads(threads)
     found = evaluate(predictor, examples, beam=beam)
     if json:
@@ -70,7 +71,8 @@ def evaluate_cli(
     if found.unseen_tokens:
         some = f"{found.with_unseen:,} of {counted(len(examples), 'test example')}"
         say(f"{about_unseen(found.unseen_tokens).strip()} They are in {some}.")
-    say_next("predict", model, test, "-o", "predicted.tsv")
+    predicted = "predicted.tsv" if reading.beside("predicted.tsv") == reading else "predicted.jsonl"
+    say_next("predict", model, test, *reading.options, "-o", predicted)
 
 
 def evaluate(predictor: "Predictor", examples: list[Example], *, beam: int = 1) -> Evaluation:

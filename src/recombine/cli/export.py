@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.options import Columns, Folder, Force, Format, Json, Tokens
+from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_line, say
 from recombine.cli.reading import Reading, check_one_standard_input
 from recombine.cli.writing import check_free
@@ -35,7 +35,8 @@ def export_cli(
     p_aug: Rate = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
+    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -51,7 +52,7 @@ def export_cli(
     check_toolkit(to)
     check_one_standard_input(data, new)
     check_free([Path(output) / README], force=force)
-    reading = Reading(format, tokens, columns)
+    reading = Reading(format, tokens, columns, header)
     originals, made = reading.read(data), reading.read(new)
     done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)
     if json:

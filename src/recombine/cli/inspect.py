@@ -44,7 +44,7 @@ def inspect_cli(
     seed: Seed = 0,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     json: Json = False,
 ) -> None:
@@ -65,7 +65,7 @@ def inspect_cli(
         print_json(_document(found))
     else:
         _print(found)
-    say_next("augment", train, "-n", "400", "-o", "augmented.jsonl")
+    say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")
 
 
 def choose_rules(name: str, examples: Sequence[Example]) -> tuple[str, ...] | None:

@@ -34,7 +34,7 @@ ModelTokens = Annotated[
     ),
 ]
 Columns = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--columns", metavar="X,Y[,TAGS]", help="Which TSV columns hold input, output and perhaps tags, from 1."
     ),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Json, Model, ModelTokens, Threads
+from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.reading import STANDARD, Reading, tokens_for
 from recombine.cli.training import enough_memory, use_threads
@@ -55,7 +55,8 @@ def predict_cli(
     threads: Threads = None,
     format: Format = Reading.format,
     tokens: ModelTokens = None,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
+    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -70,7 +71,8 @@ def predict_cli(
     targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
     check_free(targets, force=force)
     kind = tokens_for(model, predictor.notes, tokens)
-    asked = Reading(format, kind, columns).read_inputs(inputs)
+    reading = Reading(format, kind, columns, header)
+    asked = reading.read_inputs(inputs)
     use_threads(threads)
     predictions = predict(predictor, asked, beam=beam)
     for target, each in zip(targets, predictions, strict=False):
@@ -79,7 +81,7 @@ def predict_cli(
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
     say(f"Predicted {counted(len(asked), 'output')}.{_about_empty(predictions[: len(targets)])}{about_unseen(unseen)}")
-    say_next("score", "--gold", None, "--predicted", targets[0])
+    say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
 
 
 def load_predictor(model: str, *, device: str) -> "Predictor":

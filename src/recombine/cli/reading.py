@@ -10,16 +10,21 @@ from recombine.example import Example, Tokens
 from recombine.inflection import are_inflections as are_inflections
 from recombine.inflection import reordered
 
+JSONL = ".jsonl"
+"""Ends the names of files that are JSONL whatever --format says."""
+
 STANDARD = "-"
 """Stands for standard input or output."""
 
 
-def parse_columns(text: str) -> tuple[int, ...]:
-    """Returns the columns of a list such as ``1,2``.
+def parse_columns(text: str | None) -> tuple[int, ...] | None:
+    """Returns the columns of a list such as ``1,2``; None if none are chosen.
 
     Raises:
         RecombineError: If it is no list of numbers.
     """
+    if text is None:
+        return None
     try:
         return tuple(int(number) for number in text.split(","))
     except ValueError:
@@ -32,31 +37,47 @@ def parse_columns(text: str) -> tuple[int, ...]:
 class Reading:
     """How files are to be read: the options --format, --tokens, --columns and --header as they were given.
 
+    A command may read both a TSV file and what was made of it as JSONL, so a name that ends in .jsonl means JSONL
+    whatever --format says, and --columns and --header do not speak of it.
+
     Attributes:
         format: The format, or ``"auto"``.
         tokens: ``"words"`` or ``"characters"``.
-        columns: The columns of TSV, between commas.
+        columns: The columns of TSV, between commas; None: there are only two.
         header: Whether the first line of TSV files is skipped.
     """
 
     format: str = AUTO
     tokens: str = "words"
-    columns: str = "1,2"
+    columns: str | None = None
     header: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """The options as words of a command, without those that need not be given."""
+        tokens = ["--tokens", self.tokens] if self.tokens != Reading.tokens else []
+        format = ["--format", self.format] if self.format != Reading.format else []
+        columns = ["--columns", self.columns] if self.columns is not None else []
+        return [*tokens, *format, *columns, *(["--header"] if self.header else [])]
+
+    def beside(self, written: str) -> "Reading":
+        """Returns how a file that a command wrote can be read: as TSV it has two columns and no header."""
+        return self if written.endswith(JSONL) else Reading(tokens=self.tokens)
 
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
 
-        may_have = not source.endswith(".jsonl") and self.format in (AUTO, "tsv")
+        how = self._of(source)
+        may_have = not source.endswith(JSONL) and how.format in (AUTO, "tsv")
         examples = files.read(
             source,
-            format=self.format,
-            tokens=self.tokens,
-            columns=parse_columns(self.columns),
-            header=self.header and may_have,
+            format=how.format,
+            tokens=how.tokens,
+            columns=parse_columns(how.columns),
+            header=how.header and may_have,
         )
-        if may_have and not self.header:
+        if may_have and not how.header:
             _warn_of_header(examples, source)
         return examples
 
@@ -76,7 +97,10 @@ class Reading:
         """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line."""
         from recombine.data import files
 
-        return files.read_inputs(source, format=self.format, tokens=self.tokens, columns=parse_columns(self.columns))
+        how = self._of(source)
+        return files.read_inputs(
+            source, format=how.format, tokens=how.tokens, columns=parse_columns(how.columns), header=how.header
+        )
 
     def notes(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
@@ -89,11 +113,16 @@ class Reading:
         """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""
         from recombine.data import files
 
-        if self.format != AUTO:
-            return self.format == "sigmorphon"
+        how = self._of(source)
+        if how.format != AUTO:
+            return how.format == "sigmorphon"
         if source == STANDARD:
             return are_inflections(examples)
-        return self.columns == Reading.columns and files.detect(source) == "sigmorphon"
+        return how.columns is None and files.detect(source) == "sigmorphon"
+
+    def _of(self, source: str) -> "Reading":
+        """Returns those of the options that speak of a file."""
+        return Reading(tokens=self.tokens) if source.endswith(JSONL) else self
 
 
 def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from recombine.cli.options import Columns, Format, Json, Tokens
-from recombine.cli.printing import print_json, print_table, say_next
+from recombine.cli.options import Columns, Format, Header, Json, Tokens
+from recombine.cli.printing import print_json, print_table
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -43,7 +43,8 @@ def score_cli(
     train: Train = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
+    header: Header = False,
     json: Json = False,
 ) -> None:
     """Scores predictions by exact match and micro-F1.
@@ -54,14 +55,13 @@ def score_cli(
     Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output. Micro-F1
     asks of each token whether the other output has it: order and number of repetitions do not count.
     """
-    scores = score_files(gold, predicted, train=train, reading=Reading(format, tokens, columns))
+    scores = score_files(gold, predicted, train=train, reading=Reading(format, tokens, columns, header))
     if json:
         print_json({name: score and asdict(score) for name, score in scores.items()})
     else:
-        header = ("items", "n", "exact match", "micro-F1")
+        names = ("items", "n", "exact match", "micro-F1")
         rows = ((name, f"{s.n:,}", f"{s.exact_match:.4f}", f"{s.micro_f1:.4f}") for name, s in scores.items() if s)
-        print_table(rows, header=header)
-    say_next("env", "--json")
+        print_table(rows, header=names)
 
 
 def score_files(gold: str, predicted: str, *, train: str | None = None, reading: Reading) -> dict[str, Score | None]:

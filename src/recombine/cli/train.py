@@ -70,7 +70,7 @@ def train_cli(
     threads: Threads = None,
     format: Format = Reading.format,
     tokens: Tokens = Reading.tokens,
-    columns: Columns = Reading.columns,
+    columns: Columns = None,
     header: Header = False,
     force: Force = False,
     json: Json = False,
@@ -120,7 +120,7 @@ def train_cli(
         )
     judged = "" if accuracy is None else f" Held-out accuracy {accuracy:.3f}."
     say(f"{outcome(history)}{judged} The predictor is in {output}.")
-    say_next("evaluate", output, None)
+    say_next("evaluate", output, None, *reading.options)
 
 
 def read_training(

@@ -30,7 +30,7 @@ def read(
     *,
     format: str = "auto",
     tokens: str = "words",
-    columns: tuple[int, ...] = tsv.COLUMNS,
+    columns: tuple[int, ...] | None = None,
     header: bool = False,
 ) -> list[Example]:
     """Returns all examples of a file, in its order.
@@ -40,7 +40,7 @@ def read(
         format: One of ``FORMATS``, or ``"auto"``.
         tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
             words and those of SIGMORPHON characters, always.
-        columns: For TSV, the columns of input, output and perhaps features, from 1.
+        columns: For TSV, the columns of input, output and perhaps features, from 1; None: there are only two.
         header: For TSV, whether the first line names the columns and is no example.
 
     Raises:
@@ -54,7 +54,7 @@ def iterate(
     *,
     format: str = "auto",
     tokens: str = "words",
-    columns: tuple[int, ...] = tsv.COLUMNS,
+    columns: tuple[int, ...] | None = None,
     header: bool = False,
 ) -> Iterator[Example]:
     """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
@@ -72,7 +72,12 @@ def iterate(
 
 
 def read_inputs(
-    source: str | Path, *, format: str = "auto", tokens: str = "words", columns: tuple[int, ...] = tsv.COLUMNS
+    source: str | Path,
+    *,
+    format: str = "auto",
+    tokens: str = "words",
+    columns: tuple[int, ...] | None = None,
+    header: bool = False,
 ) -> list[Tokens]:
     """Returns what a predictor is to read: the inputs of a file of examples, or of one with only an input in each line.
 
@@ -81,15 +86,15 @@ def read_inputs(
     _check_path(source)
     check_kind(tokens)
     tsv.check_columns(columns)
-    lines = _at_least_one(read_lines(source), source)
+    lines = _at_least_one(islice(read_lines(source), 1 if header else 0, None), source)
     if format == "auto":
-        format = _by_name(source) or ("tsv" if columns != tsv.COLUMNS else _by_line(lines[0].text))
+        format = _by_name(source) or ("tsv" if columns is not None else _by_line(lines[0].text))
+    codec = _codec(format, tokens=tokens, columns=columns, header=header)
     if format == "jsonl":
         return list(jsonl.parse_inputs(lines, tokens=tokens))
     if format == "tsv" and not any("\t" in line.text for line in lines):
         return [check_side(split(line.text, tokens), "input", line=line) for line in lines]
-    examples = _codec(format, tokens=tokens, columns=columns).parse(lines)
-    return [example.y if format == "sigmorphon" else example.x for example in examples]
+    return [example.y if format == "sigmorphon" else example.x for example in codec.parse(lines)]
 
 
 def write(
@@ -157,10 +162,10 @@ class _Codec:
     render: Callable[[Example], str]
 
 
-def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS, header: bool = False) -> _Codec:
+def _codec(format: str, *, tokens: str, columns: tuple[int, ...] | None = None, header: bool = False) -> _Codec:
     check_kind(tokens)
     tsv.check_columns(columns)
-    if columns != tsv.COLUMNS and format != "tsv":
+    if columns is not None and format != "tsv":
         raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {format!r}.")
     if header and format != "tsv":
         raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {format!r}.")
@@ -180,11 +185,11 @@ def _codec(format: str, *, tokens: str, columns: tuple[int, ...] = tsv.COLUMNS, 
 
 
 def _iterate_detected(
-    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...], header: bool
+    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...] | None, header: bool
 ) -> Iterator[Example]:
     first = list(islice(lines, 1))
     format = _by_name(source)
-    if format is None and columns != tsv.COLUMNS:
+    if format is None and columns is not None:
         format = "tsv"  # the only format with columns to choose
     if format is None:
         format = _by_line(first[0].text if first else "")

@@ -9,7 +9,7 @@ from recombine.example import Example
 from recombine.inflection import tag_token
 
 COLUMNS = (1, 2)
-"""The columns of input and output where nothing else is said; no further column may stand beside them then."""
+"""The columns of input and output where none are chosen; no further column may stand beside them then."""
 
 _NAMES = {
     *(("input", "output"), ("source", "target"), ("src", "tgt"), ("x", "y"), ("question", "query")),
@@ -35,8 +35,10 @@ def looks_like_header(examples: Sequence[Example]) -> bool:
     return not any(first.x[0] in other.d or first.y[0] in other.d for other in others)
 
 
-def check_columns(columns: tuple[int, ...]) -> None:
-    """Raises an error unless the columns are two or three different numbers from 1."""
+def check_columns(columns: tuple[int, ...] | None) -> None:
+    """Raises an error unless the columns are two or three different numbers from 1, or none are chosen."""
+    if columns is None:
+        return
     if len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
         raise RecombineError(
             f"cannot read the columns {', '.join(map(str, columns)) or 'of an empty list'}.",
@@ -44,19 +46,20 @@ def check_columns(columns: tuple[int, ...]) -> None:
         )
 
 
-def parse(lines: Iterable[Line], *, tokens: str, columns: tuple[int, ...] = COLUMNS) -> Iterator[Example]:
+def parse(lines: Iterable[Line], *, tokens: str, columns: tuple[int, ...] | None = None) -> Iterator[Example]:
     """Yields an example for each line.
 
     Args:
-        lines: The lines; all must have as many columns as the first, and two where ``columns`` is (1, 2).
+        lines: The lines; all must have as many columns as the first, and two where none are chosen.
         tokens: ``"words"`` or ``"characters"``.
         columns: The columns of input and output, and perhaps of features between semicolons, which join the input as
-            tag tokens; from 1.
+            tag tokens; from 1. None: the only two.
 
     Raises:
         RecombineError: If a column is missing, empty or too many.
     """
-    width = len(COLUMNS) if columns == COLUMNS else None
+    width = len(COLUMNS) if columns is None else None
+    columns = columns or COLUMNS
     for line in lines:
         fields = line.text.split("\t")
         width = width or max(len(fields), *columns)

@@ -1,0 +1,76 @@
+"""The next command that a command names runs as it stands, and reads files as the command before it did."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from commands import Outcome, Run
+
+DATES = [f"{day} May {year}\t{year}-05-{day}" for day in range(10, 28, 2) for year in (1990, 1991, 2013)]
+RARE = "10 June 1990\t1990-06-10"
+
+
+@pytest.fixture
+def dates(tmp_path: Path) -> Path:
+    """Dates, to be read as characters; a month is rare."""
+    path = tmp_path / "dates.tsv"
+    path.write_text("\n".join([*DATES, RARE]) + "\n")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Dates in the second and third of four columns, below a header."""
+    path = tmp_path / "table.tsv"
+    rows = [f"{number}\t{line}\tnone" for number, line in enumerate([*DATES, RARE])]
+    path.write_text("\n".join(["id\tsaid\tmeant\tremark", *rows]) + "\n")
+    return path
+
+
+LAYOUT = ("--columns", "2,3", "--header")
+
+
+def named(done: Outcome) -> list[str]:
+    """Returns the words of the command that is named as the next one."""
+    assert done.code == 0, done.err
+    return shlex.split(done.err.splitlines()[-1].removeprefix("Next: recombine "))
+
+
+def test_what_was_oversampled_is_known_to_the_audit_that_is_named(run: Run, dates: Path, tmp_path: Path) -> None:
+    made = run(
+        "augment", dates, "--tokens", "characters", "--method", "oversample", "-n", 5, "-o", tmp_path / "o.jsonl"
+    )
+    found = json.loads(run(*named(made), "--json").out)
+    assert (found["n"], found["novel"]) == (5, 0)
+
+
+def test_samples_of_some_columns_are_audited_beside_them(run: Run, table: Path, tmp_path: Path) -> None:
+    options = ("--tokens", "characters", *LAYOUT)
+    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "-o", tmp_path / "o.jsonl")
+    assert json.loads(run(*named(made), "--json").out)["novel"] == 0
+
+
+def test_tsv_of_two_columns_is_not_read_by_the_columns_of_another_file(run: Run, table: Path, tmp_path: Path) -> None:
+    options = ("--tokens", "characters", *LAYOUT)
+    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "-o", tmp_path / "o.tsv")
+    found = json.loads(run(*named(made), "--neighborhood", "none", "--json").out)
+    assert (found["examples"], found["y"]["max_length"]) == (5, len("1990-06-10"))
+
+
+@pytest.mark.parametrize("options", [("--tokens", "characters"), LAYOUT, ("--format", "tsv")])
+def test_inspect_hands_its_options_on(run: Run, dates: Path, table: Path, options: tuple[str, ...]) -> None:
+    file = table if options == LAYOUT else dates
+    words = named(run("inspect", file, *options, "--neighborhood", "none"))
+    assert words == ["augment", str(file), *options, "-n", "400", "-o", "augmented.jsonl"]
+
+
+def test_from_training_to_a_score(
+    run: Run, table: Path, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trained = run("train", table, *LAYOUT, "--tokens", "characters", "--epochs", 1, "-o", "predictor")
+    evaluate = [str(table) if word == "FILE" else word for word in named(trained)]
+    score = named(run(*named(run(*evaluate))))
+    done = run(*(str(table) if word == "FILE" else word for word in score), "--json")
+    assert json.loads(done.out)["all"]["n"] == len(DATES) + 1
