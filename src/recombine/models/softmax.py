@@ -26,5 +26,4 @@ class _Softmax(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, d_weights: Tensor) -> Tensor:  # noqa: ANN401
         weights: Tensor = ctx.saved_tensors[0]
-        weighted = d_weights * weights
-        return weighted - weights * weighted.sum(-1, keepdim=True)
+        return (d_weights - (d_weights * weights).sum(-1, keepdim=True)) * weights
