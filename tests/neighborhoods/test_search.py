@@ -17,6 +17,7 @@ from recombine.neighborhoods import (
     LongShort,
     OnePrototype,
     Rule,
+    Swap,
     distance,
     search,
     trial_step,
@@ -24,7 +25,7 @@ from recombine.neighborhoods import (
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
 EVERYTHING = 10**6
-RULES: list[Rule] = [OnePrototype(), LongShort(), LongShort(removal="distinct"), LongLong()]
+RULES: list[Rule] = [OnePrototype(), LongShort(), LongShort(removal="distinct"), LongLong(), Swap()]
 
 
 def corpus(size: int, *, words: int) -> list[Example]:

@@ -10,6 +10,7 @@ from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.rule import Rule
 from recombine.neighborhoods.rules import NEIGHBORHOODS, build
 from recombine.neighborhoods.search import trial_step
+from recombine.neighborhoods.swap import Swap
 from recombine.neighborhoods.tagged import Tagged
 from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
 
@@ -24,6 +25,7 @@ __all__ = [
     "OnePrototype",
     "RareFocused",
     "Rule",
+    "Swap",
     "TagPairs",
     "Tagged",
     "build",

@@ -1,6 +1,6 @@
 r"""From a rule to its Omega, the set of compatible prototypes that a model is sampled with.
 
-D for one prototype, D × D for long–short, {|d1 Δ d2| = 1} for long–long, {d1_tags != d2_tags} for tagged.
+D for one prototype, D × D for long–short and swap, {|d1 Δ d2| = 1} for long–long, {d1_tags != d2_tags} for tagged.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
     ]
     pools = [np.flatnonzero(index.lengths <= bound).astype(np.int32) for bound in bounds]
     whole = Product([index.originals[pool] for pool in pools])
-    if len(pools) == 1 or neighborhoods.rule == "long-short":
+    if len(pools) == 1 or neighborhoods.rule in ("long-short", "swap"):
         return whole
     if tagged:
         return TagPairs(examples)

@@ -9,9 +9,12 @@ from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.rule import Rule
+from recombine.neighborhoods.swap import Swap
 from recombine.neighborhoods.tagged import Tagged
 
-NEIGHBORHOODS: Mapping[str, type[Rule]] = {rule.name: rule for rule in (OnePrototype, LongShort, LongLong, Tagged)}
+NEIGHBORHOODS: Mapping[str, type[Rule]] = {
+    rule.name: rule for rule in (OnePrototype, LongShort, LongLong, Swap, Tagged)
+}
 """The rules: frozen dataclasses whose fields are the settings."""
 
 
