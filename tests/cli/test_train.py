@@ -45,7 +45,8 @@ def test_new_examples_of_another_kind_are_warned_of(run: Run, train: Path, tmp_p
     options = ("--augmented", new, "--epochs", 1, "--device", "cpu", "--force", "-o", tmp_path / "model")
     files.write([Example(tuple("walk"), ("I_WALK",))], new)
     err = run("train", train, *options).err
-    assert "Warning: the inputs of the new examples have no token in common" in err
+    assert "Warning: most tokens in the inputs of the new examples, such as 'w', are in no original." in err
+    assert "--tokens characters" in err
     assert "the outputs" not in err
     files.write([Example(("I_WALK",), ("walk",))], new, force=True)
     assert run("train", train, *options).err.count("Warning:") == 2

@@ -8,6 +8,7 @@ import typer
 from recombine.cli.options import Columns, Format, Header, Json, Test, Tokens
 from recombine.cli.printing import percent, print_json, print_table, say, say_next
 from recombine.cli.reading import Reading, check_one_standard_input
+from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.errors import unknown
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def audit_files(
 
     check_one_standard_input(samples, train, test)
     right = None if gold is None else _gold(gold)
-    return audit(reading.read(samples), gold=right, train=reading.read(train), test=reading.read_optional(test))
+    made, examples = reading.read(samples), reading.read(train)
+    warn_of_strange_tokens(examples, made)
+    return audit(made, gold=right, train=examples, test=reading.read_optional(test))
 
 
 def _gold(name: str) -> "Gold":

@@ -27,6 +27,7 @@ from recombine.cli.printing import counted, print_json, print_line, print_table,
 from recombine.cli.progress import progress
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
+from recombine.cli.warnings import warn_of_unlike_outputs
 from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.errors import RecombineError
 
@@ -168,6 +169,7 @@ def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Spli
     from recombine.comparison.splitting import given, hold_out
 
     examples, tests = reading.read(data), reading.read_optional(test)
+    warn_of_unlike_outputs(examples, reading.tokens)
     if tests is not None:
         return given(examples, tests, epsilon=plan.epsilon)
     return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)

@@ -8,6 +8,7 @@ import typer
 from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_line, say
 from recombine.cli.reading import Reading, check_one_standard_input
+from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.cli.writing import check_free
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
@@ -54,6 +55,7 @@ def export_cli(
     check_free([Path(output) / README], force=force)
     reading = Reading(format, tokens, columns, header)
     originals, made = reading.read(data), reading.read(new)
+    warn_of_strange_tokens(originals, made)
     done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)
     if json:
         files = [str(path) for path in done.files]

@@ -29,6 +29,7 @@ from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
+from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.cli.writing import check_model, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -94,8 +95,7 @@ def train_cli(
     check_model(output, force=force or is_unfinished(output))
     reading = Reading(format, tokens, columns, header)
     examples, new = read_training(train, augmented, networks=len(training.population), reading=reading)
-    for warning in unrelated(examples, [example for each in new for example in each]):
-        say(warning)
+    warn_of_strange_tokens(examples, [example for each in new for example in each])
     use_threads(threads)
     state = state_of_training(output)
     with working_on(output) as goes_on:
@@ -146,20 +146,6 @@ def read_training(
     if not Path(augmented).exists() and Path(own[0]).exists():
         return as_seen(examples), [as_seen(reading.read(path)) for path in own]
     return as_seen(examples), [as_seen(reading.read(augmented))] * networks
-
-
-def unrelated(examples: Sequence[Example], new: Sequence[Example]) -> list[str]:
-    """Returns a sentence for each side on which new examples have no token in common with the training examples."""
-    sides = {
-        "inputs": ([example.x for example in examples], [example.x for example in new]),
-        "outputs": ([example.y for example in examples], [example.y for example in new]),
-    }
-    return [
-        f"Warning: the {name} of the new examples have no token in common with those of the training examples. Were "
-        "they made of others, or with other --tokens or --columns?"
-        for name, (old, made) in sides.items()
-        if new and {token for side in old for token in side}.isdisjoint(token for side in made for token in side)
-    ]
 
 
 def train_predictor(

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.augmentation.drawing import distinct_examples
 from recombine.augmentation.resample import Resampler
+from recombine.data.suitability import are_unlike
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import are_inflections, is_tag, reordered
@@ -119,7 +120,8 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     if not any(tested):
         raise RecombineError(
             "no example can be held out: each has something in it that no other has.",
-            hint="Give a test set: `test`.",
+            hint="Give a test set: `test`."
+            + (" Or take outputs apart: `tokens='characters'`." if are_unlike(distinct) else ""),
         )
     test = tuple(compress(distinct, tested))
     return Split(

@@ -1,4 +1,4 @@
-"""The next command that a command names runs as it stands, and reads files as the command before it did."""
+"""Words or characters: what was chosen holds for the next command, and what was not chosen well is told of."""
 
 import json
 import shlex
@@ -35,6 +35,43 @@ def named(done: Outcome) -> list[str]:
     """Returns the words of the command that is named as the next one."""
     assert done.code == 0, done.err
     return shlex.split(done.err.splitlines()[-1].removeprefix("Next: recombine "))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("inspect", "--neighborhood", "none"),
+        ("augment", "--method", "oversample", "-n", 5, "--epsilon", 0.9),
+        ("compare", "--methods", "oversampling"),
+    ],
+)
+def test_dates_as_words_are_told_of_at_once(run: Run, dates: Path, command: tuple[object, ...]) -> None:
+    done = run(command[0], dates, *command[1:])
+    assert done.err.startswith("Warning: nearly every output has only tokens of its own, such as '1990-05-10'")
+    assert "--tokens characters" in done.err
+    if command[0] == "compare":
+        assert done.code == 2
+        assert done.err.rstrip().endswith("Or take outputs apart: --tokens characters.")
+    assert "Warning" not in run("inspect", dates, "--tokens", "characters", "--neighborhood", "none").err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export", "{}", "{}", "-o", "x"),
+        ("train", "{}", "--augmented", "{}", "--epochs", "1", "-o", "x"),
+        ("audit", "--train", "{}", "{}"),
+    ],
+)
+def test_words_and_characters_are_not_mixed_without_a_word(
+    run: Run, dates: Path, tmp_path: Path, tiny: None, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("augment", dates, "--tokens", "characters", "--method", "geca", "-n", 5, "-o", "new.jsonl")
+    files = iter((str(dates), "new.jsonl"))
+    done = run(*(next(files) if word == "{}" else word for word in command))
+    assert "of the new examples, such as '" in done.err
+    assert "--tokens characters" in done.err
 
 
 def test_what_was_oversampled_is_known_to_the_audit_that_is_named(run: Run, dates: Path, tmp_path: Path) -> None:
