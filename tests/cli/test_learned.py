@@ -201,14 +201,37 @@ def test_epsilon_keeps_what_has_something_rare(augment: Callable[..., Outcome], 
     assert "without a rare token" in done.err
 
 
-def test_nothing_made_leaves_nothing_behind(run: Run, train: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "empty"
-    folder.mkdir()
-    quick = ("--epochs", 1, "--device", "cpu", "--threads", 1)
-    done = run("augment", train, "-n", 3, "--epsilon", 1e-6, *quick, "-o", folder / "new.jsonl")
+QUICK = ("-n", 3, "--epochs", 2, "--device", "cpu", "--threads", 1)
+
+
+def test_where_nothing_was_made_the_network_is_not_lost(run: Run, train: Path, tmp_path: Path) -> None:
+    new, state = tmp_path / "new.jsonl", tmp_path / "new.jsonl.training"
+    done = run("augment", train, *QUICK, "--epsilon", 1e-6, "-o", new)
     assert done.code == 1, done.err
     assert "0 of 3 samples" in done.err
-    assert list(folder.iterdir()) == []
+    assert f"The trained network is kept in {state}: the same command with a larger --epsilon" in done.err
+    assert not new.exists()
+    again = run("augment", train, *QUICK, "--no-resample", "-o", new)
+    assert again.code == 0, again.err
+    assert "Training the recombination network" not in again.err
+    assert not state.exists()
+    run("augment", train, *QUICK, "--no-resample", "-o", tmp_path / "fresh.jsonl")
+    assert new.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+
+
+def test_where_nothing_was_made_the_model_stays(run: Run, train: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    done = run("augment", train, *QUICK, "--epsilon", 1e-6, "--model", folder / "model", "-o", folder / "new.jsonl")
+    assert done.code == 1, done.err
+    assert f"The trained network is kept in {folder / 'model'}: the same command" in done.err
+    assert list(folder.iterdir()) == [folder / "model"]
+
+
+def test_what_has_no_name_is_not_kept(run: Run, train: Path) -> None:
+    done = run("augment", train, *QUICK, "--epsilon", 1e-6)
+    assert (done.code, done.out) == (1, "")
+    assert "may give some; --model DIR keeps the network. Or try --method geca" in done.err
 
 
 def test_a_count_that_cannot_be_reached(

@@ -180,8 +180,9 @@ def augment_cli(
     with working_on(model or output, targets) as goes_on:
         try:
             every = augment(examples, plan)
-        except NothingMade:  # again it would be nothing
-            forget(plan.state)
+        except NothingMade:
+            if model is not None:  # where the network is; else it stays in the state, to draw from in another way
+                forget(plan.state)
             raise
         for samples, target in zip(every, targets, strict=True):
             write_samples(samples, target, tokens=kind, force=force or goes_on)

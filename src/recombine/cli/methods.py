@@ -107,8 +107,24 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     every = METHODS[plan.method](examples, plan)
     for samples in every:
         if not samples:
-            raise NothingMade(samples.account, hint="No file was written.")
+            raise NothingMade(samples.account, hint=f"No file was written.{_advice(plan)}")
     return every
+
+
+def _advice(plan: Plan) -> str:
+    """Says how samples could yet be had from a network that gave none, and where it is kept."""
+    if plan.method != LEARNED:
+        return ""
+    if plan.epsilon is not None:
+        other = "a larger --epsilon, or --no-resample instead of it"
+    elif plan.resample is False:
+        other = "a higher --temperature"
+    else:
+        other = "--no-resample, or another --epsilon"
+    place = plan.learned.model or plan.state
+    kept = f"The trained network is kept in {place}: t" if place else "T"
+    again = "takes samples from it without training again" if place else "may give some; --model DIR keeps the network"
+    return f" {kept}he same command with {other}, {again}. Or try --method geca, which trains nothing."
 
 
 def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
