@@ -21,6 +21,11 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """Names what users import, whether or not it was asked for yet; completion offers that and no modules."""
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
     """Imports a public name when it is first asked for: torch alone takes seconds."""
     if name not in _HOMES:
