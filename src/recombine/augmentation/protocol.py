@@ -1,10 +1,14 @@
 """The contract that every augmenter keeps, learned or rule-based, and the record of what a call to one gave."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, overload
 
 from recombine.example import Example
+
+SHOWN_EXAMPLES, SHOWN_LENGTH, SHOWN_REASONS = 3, 100, 10
+"""How many samples a ``repr`` shows, how many characters of one, and how many reasons an account names."""
 
 Validator = Callable[[Example], str | None]
 """Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one."""
@@ -13,7 +17,7 @@ Novelty = Literal["pair", "input", "both"]
 """What of a sample must not be among the training examples: the pair, its input, or its input and its output each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Samples(Sequence[Example]):
     """What an augmenter gave: the samples, and an account of those that it did not keep.
 
@@ -36,9 +40,20 @@ class Samples(Sequence[Example]):
     def account(self) -> str:
         """One or two sentences for people: what was asked for, what came, what was rejected and why."""
         kept = f"{len(self.examples)} of {self.requested} samples"
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(self.rejected.items()) if count)
-        turned_down = f"; rejected: {reasons}" if reasons else ""
+        named = dict(Counter(self.rejected).most_common(SHOWN_REASONS))
+        reasons = [f"{count} {reason}" for reason, count in sorted(named.items()) if count]
+        if others := sum(self.rejected.values()) - sum(named.values()):
+            reasons.append(f"{others} for other reasons")
+        turned_down = f"; rejected: {', '.join(reasons)}" if reasons else ""
         return f"{kept}{turned_down}.{' ' + self.shortfall if self.shortfall else ''}"
+
+    def __repr__(self) -> str:
+        """Shows the account and the first few samples, as a notebook shows whatever it is given."""
+        first = map(str, self.examples[:SHOWN_EXAMPLES])
+        lines = [self.account, *(text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}…" for text in first)]
+        if len(self) > SHOWN_EXAMPLES:
+            lines.append(f"… and {len(self) - SHOWN_EXAMPLES:,} more")
+        return "\n  ".join(lines)
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
