@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from augmenters import EXAMPLES, OWN_DATA_CASES, RECIPE, Case
 
+from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -139,10 +140,61 @@ def test_settings_that_are_none_cost_no_work(
         case.kind(**{**case.settings, **setting}).fit(EXAMPLES)
 
 
-def test_what_a_rarity_function_says_is_checked(case: Case) -> None:
-    augmenter = case.kind(**case.settings, rarity=lambda _: True).fit(EXAMPLES)
-    with pytest.raises(RecombineError, match="the rarity function returned True, expected None for what is rare"):
-        augmenter.sample(3)
+def jumps(sample: Example) -> bool:
+    return "jump" in sample.x
+
+
+@pytest.mark.parametrize("setting", ["rarity", "validator", "accept"])
+def test_functions_may_say_yes_or_no(case: Case, setting: str) -> None:
+    asked = {} if setting == "accept" else {setting: jumps}
+    augmenter = case.kind(**{**case.settings, "rarity": None, **asked}).fit(EXAMPLES)
+    samples = augmenter.sample(3, accept=jumps if setting == "accept" else None)
+    assert len(samples) == 3
+    assert all(map(jumps, samples))
+    assert samples.rejected["jumps"] > 0
+
+
+@pytest.mark.parametrize("setting", ["rarity", "validator", "accept"])
+def test_functions_that_fail_are_named(case: Case, setting: str) -> None:
+    def broken(sample: Example) -> bool:
+        return sample.x["verb"]  # type: ignore[call-overload, no-any-return]
+
+    own = {} if setting == "accept" else {setting: broken}
+    augmenter = case.kind(**quick(case), **own).fit(EXAMPLES)
+    with pytest.raises(
+        RecombineError, match=f"the {setting} function broken raised TypeError: .* for the sample '.* ▷ "
+    ):
+        augmenter.sample(3, accept=broken if setting == "accept" else None)
+
+
+def test_what_is_no_function_is_not_asked(case: Case, fitted: OwnDataAugmenter) -> None:
+    with pytest.raises(RecombineError, match="the accept is 'short', expected a function or None"):
+        fitted.sample(3, accept="short")  # type: ignore[arg-type]
+
+
+def test_its_own_number_of_samples_is_used_unless_another_is_given(case: Case, fitted: OwnDataAugmenter) -> None:
+    assert in_full(fitted.sample()) == in_full(fitted.sample(case.settings["n"]))
+    assert len(fitted.sample(3)) == 3
+
+
+def test_it_is_shown_in_a_few_lines(fitted: OwnDataAugmenter) -> None:
+    samples = fitted.sample(20)
+    head, *examples, rest = repr(samples).splitlines()
+    assert head == samples.account
+    assert examples == [f"  {sample}" for sample in samples[:3]]
+    assert rest == "  … and 17 more"
+    assert "more" not in repr(fitted.sample(3))
+    assert repr(fitted.report_) == str(fitted.report_)
+    assert len(repr(fitted.report_)) < 1000
+
+
+def test_long_examples_and_many_reasons_are_cut() -> None:
+    long = Example(("word",) * 1000, ("WORD",) * 1000)
+    samples = Samples((long,) * 2, 2, {f"reason {n:02}": n for n in range(100)})
+    head, *lines = repr(samples).splitlines()
+    assert head.startswith("2 of 2 samples; rejected: 90 reason 90, ")
+    assert head.endswith(f"99 reason 99, {sum(range(90))} for other reasons.")
+    assert lines == [f"  {str(long)[:100]}…"] * 2
 
 
 def test_what_was_not_fitted_cannot_be_saved(case: Case, tmp_path: Path) -> None:

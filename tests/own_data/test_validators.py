@@ -1,9 +1,12 @@
 from dataclasses import replace
 
+import numpy as np
+import pytest
 from kinds_of_data import dataset
 
+from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.own_data.validators import all_of, well_formed
+from recombine.own_data.validators import all_of, judged, well_formed
 
 A, B = Example(("a",), ("A",)), Example(("b",), ("B",))
 
@@ -30,3 +33,57 @@ def test_samples_of_word_forms_are_word_forms() -> None:
     assert check(word) is None
     assert check(replace(word, x=word.y)) == "no word form"
     assert well_formed([A, B]) is None
+
+
+def short(sample: Example) -> bool:
+    return len(sample.x) < 2
+
+
+LONG = Example(("a", "a"), ("A",))
+
+
+def test_true_and_none_keep_false_and_reasons_do_not() -> None:
+    kept, not_kept = (True, np.True_, None), (False, np.False_)
+    said = [*((answer, None) for answer in kept), *((answer, "validator") for answer in not_kept), ("dull", "dull")]
+    for answer, reason in said:
+        validator = judged(lambda _, answer=answer: answer, "validator")
+        assert validator is not None
+        assert validator(A) == reason
+    assert judged(None, "validator") is None
+
+
+def test_false_goes_by_the_name_of_the_function() -> None:
+    validator = judged(short, "accept")
+    assert validator is not None
+    assert (validator(A), validator(LONG)) == (None, "short")
+
+
+@pytest.mark.parametrize("answer", [0, 1, [], 0.5, ("a",)])
+def test_other_answers_are_errors(answer: object) -> None:
+    validator = judged(lambda _: answer, "rarity")  # type: ignore[arg-type, return-value]
+    assert validator is not None
+    with pytest.raises(RecombineError, match=r"the rarity function returned .* expected True or None for what is kept"):
+        validator(A)
+
+
+def test_what_a_function_raises_is_told_with_its_name_and_the_sample() -> None:
+    def look_up(sample: Example) -> bool:
+        return {"b": True}[sample.x[0]]
+
+    validator = judged(look_up, "validator")
+    assert validator is not None
+    assert validator(B) is None
+    with pytest.raises(RecombineError) as caught:
+        validator(A)
+    assert caught.value.message == "the validator function look_up raised KeyError: 'a', for the sample 'a ▷ A'."
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_our_own_errors_are_told_as_they_are() -> None:
+    def fail(_: Example) -> bool:
+        raise RecombineError("this is no time.")
+
+    validator = judged(fail, "validator")
+    assert validator is not None
+    with pytest.raises(RecombineError, match=r"^this is no time\.$"):
+        validator(A)

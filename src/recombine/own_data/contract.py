@@ -13,7 +13,7 @@ from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import Settings
-from recombine.own_data.validators import all_of, check_function, well_formed
+from recombine.own_data.validators import Judge, all_of, check_function, judged, well_formed
 
 
 class Learned(NamedTuple):
@@ -36,9 +36,10 @@ class OwnDataAugmenter(Settings, ABC):
 
     Attributes:
         seed: Same seed, same samples.
-        n: How many samples ``fit_resample`` adds.
+        n: How many samples ``sample`` returns unless told, and ``fit_resample`` adds.
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
-        validator: Returns why a sample is to be turned down, or None to keep it; None: all are kept.
+        validator: A function that tells which samples are kept, by True or False, or by None or the reason why not; see
+            ``validators.Judge``. None: all are kept.
         examples_: The examples it was fitted to.
         report_: What was chosen, and what was tried, kept and rejected by the last call of ``sample``.
     """
@@ -46,7 +47,7 @@ class OwnDataAugmenter(Settings, ABC):
     seed: int = 0
     n: int = 400
     tokens: str = "words"
-    validator: Validator | None = None
+    validator: Judge | None = None
     examples_: tuple[Example, ...] = field(default=(), init=False, repr=False)
     report_: Account | None = field(default=None, init=False, repr=False)
     _learned: Learned | None = field(default=None, init=False, repr=False)
@@ -79,21 +80,23 @@ class OwnDataAugmenter(Settings, ABC):
         self.report_ = Account(len(dict.fromkeys(examples)), self._learned.choices)
         return self
 
-    def sample(self, n: int, seed: int | None = None, accept: Validator | None = None) -> Samples:
+    def sample(self, n: int | None = None, seed: int | None = None, accept: Judge | None = None) -> Samples:
         """Returns n new examples with their provenance, or fewer with an account of why.
 
         Args:
-            n: How many to return, at least 1.
+            n: How many to return, at least 1; None: the augmenter's own.
             seed: Same seed, same samples; None: the augmenter's own.
-            accept: Turns candidates down, besides the augmenter's own validator.
+            accept: Turns candidates down, besides the augmenter's own validator and in the same manner.
 
         Raises:
-            RecombineError: If it was not fitted, n is below 1, or the seed below 0.
+            RecombineError: If it was not fitted, n is below 1, the seed below 0, or a function of the user's own fails.
         """
         if self._learned is None or self.report_ is None:
             raise unfitted(type(self).__name__)
-        keep = all_of(well_formed(self.examples_), self._learned.accept, self.validator, accept)
-        samples = self._learned.augmenter.sample(n, self.seed if seed is None else seed, keep)
+        check_function("accept", accept)
+        own = judged(self.validator, "validator"), judged(accept, "accept")
+        keep = all_of(well_formed(self.examples_), self._learned.accept, *own)
+        samples = self._learned.augmenter.sample(self.n if n is None else n, self.seed if seed is None else seed, keep)
         self.report_ = replace(self.report_, samples=samples)
         return samples
 
@@ -106,7 +109,7 @@ class OwnDataAugmenter(Settings, ABC):
         """
         check_request(self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
-        samples = self.fit(X, y).sample(self.n)
+        samples = self.fit(X, y).sample()
         return (
             extended(X, [sample.x for sample in samples], tokens=self.tokens),
             extended(y, [sample.y for sample in samples], tokens=self.tokens),

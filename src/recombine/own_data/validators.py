@@ -1,20 +1,27 @@
 """Which samples are kept: validators, and several of them as one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+import numpy as np
+
 from recombine.augmentation.protocol import Validator
 from recombine.augmentation.resample import Resampler
+from recombine.data.text import shown
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_inflection
 from recombine.own_data.choices import NOTHING, TOKENS, Choice
 
-Rarity = Literal["auto"] | Validator | None
+Judge = Callable[[Example], str | bool | None]
+"""A function of a user's own that looks at a sample: True or None keeps it, False or the reason, a string, does not. So
+a function that returns nothing keeps all. The reason that False stands for is the function's name."""
+
+Rarity = Literal["auto"] | Judge | None
 """What samples must have something rare by: ``auto`` (see ``choices.rarity``), a resampler, which is fitted to the
-examples, or any function that returns why a sample is turned down, or None to keep it; None: all samples will do."""
+examples, or any ``Judge``, which keeps what is rare; None: all samples will do."""
 
 
 def well_formed(examples: Sequence[Example]) -> Validator | None:
@@ -32,6 +39,37 @@ def all_of(*validators: Validator | None) -> Validator | None:
     if not asked:
         return None
     return lambda sample: next((reason for validator in asked if (reason := validator(sample)) is not None), None)
+
+
+def judged(judge: Judge | None, setting: str) -> Validator | None:
+    """Returns the validator that a user's own function stands for; None for none.
+
+    Args:
+        judge: The function.
+        setting: What it was given as: ``validator``, ``accept`` or ``rarity``; a lambda goes by that name.
+    """
+    return None if judge is None else partial(_reason, judge, setting)
+
+
+def _reason(judge: Judge, setting: str, sample: Example) -> str | None:
+    name = getattr(judge, "__name__", "<lambda>").replace("<lambda>", "")
+    who = f"the {setting} function {name}".rstrip()
+    try:
+        said = judge(sample)
+    except RecombineError:
+        raise
+    except Exception as error:
+        raise RecombineError(
+            f"{who} raised {type(error).__name__}: {error}, for the sample {shown(str(sample))}."
+        ) from error
+    if isinstance(said, bool | np.bool_):
+        return None if said else name or setting
+    if said is None or isinstance(said, str):
+        return said
+    raise RecombineError(
+        f"{who} returned {shown(repr(said))}, "
+        "expected True or None for what is kept, or else False or the reason, a string."
+    )
 
 
 def check_function(name: str, value: object) -> None:
@@ -62,13 +100,4 @@ def rarity_rule(
         return Choice(NOTHING, None, "as given: all samples are kept")
     if not callable(rarity):
         raise RecombineError(f"the rarity is {rarity!r}, expected 'auto', a Resampler, a function or None.")
-    return Choice("your own", partial(_asked, rarity), "as given")
-
-
-def _asked(rarity: Validator, sample: Example) -> str | None:
-    reason = rarity(sample)
-    if reason is not None and not isinstance(reason, str):
-        raise RecombineError(
-            f"the rarity function returned {reason!r}, expected None for what is rare or else the reason, a string."
-        )
-    return reason
+    return Choice("your own", judged(rarity, "rarity"), "as given")
