@@ -43,7 +43,16 @@ def test_does_not_touch_the_resampler_it_was_given() -> None:
 def test_without_a_rare_original_there_is_nothing_to_repeat() -> None:
     samples = Oversampler(Resampler(epsilon=0.01)).fit(COMMON).sample(5)
     assert not samples
-    assert samples.shortfall.startswith("No original is rare at epsilon = 0.01")
+    assert samples.shortfall.startswith(
+        "No original is rare at epsilon = 0.01: what is rarest is in 75.00% of the examples;"
+    )
+
+
+def test_without_a_resampler_all_originals_are_repeated() -> None:
+    everywhere = [Example(("a",), ("A",)), Example(("a", "a"), ("A", "A"))]  # no epsilon makes these rare
+    fitted = Oversampler(None).fit(everywhere * 2)
+    assert Counter(fitted.sample(6)) == dict.fromkeys(everywhere, 3)
+    assert fitted.sample(6, accept=lambda _: "no").shortfall == "All 2 originals were turned down."
 
 
 def test_accept_chooses_among_the_rare_originals() -> None:

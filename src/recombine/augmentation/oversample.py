@@ -1,6 +1,6 @@
 """Oversampling, the paper's "baseline + resampling" (section 5): rare originals again, instead of new examples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from typing import Self
@@ -21,12 +21,12 @@ class Oversampler:
     reweighting alone gives, without recombination. Keep the copies: training code that removes duplicates undoes it.
 
     Attributes:
-        resampler: Says what is rare. It is itself left as it is: ``fit`` fits a copy.
+        resampler: Says what is rare. It is itself left as it is: ``fit`` fits a copy. None: all originals are repeated.
     """
 
-    resampler: Resampler = field(default_factory=Resampler)
-    _fitted: Resampler | None = field(default=None, init=False, repr=False)
-    _rare: tuple[Example, ...] = field(default=(), init=False, repr=False)
+    resampler: Resampler | None = field(default_factory=Resampler)
+    _usable: tuple[Example, ...] | None = field(default=None, init=False, repr=False)
+    _if_none: str = field(default="", init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Finds the rare originals; equal ones count once.
@@ -34,10 +34,13 @@ class Oversampler:
         Raises:
             RecombineError: If there is no example, or the resampler's settings make no sense.
         """
-        fitted = replace(self.resampler).fit(examples)
         originals = distinct_examples(examples, least=1, who="oversampling")
-        self._rare = tuple(original for original in originals if fitted(original) is None)
-        self._fitted = fitted
+        if self.resampler is None:
+            self._usable = originals
+            return self
+        fitted = replace(self.resampler).fit(originals)
+        self._usable = tuple(original for original in originals if fitted(original) is None)
+        self._if_none = "" if self._usable else _nothing_rare(fitted, originals)
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -51,20 +54,26 @@ class Oversampler:
         Raises:
             RecombineError: If it was not fitted, n is below 1, or the seed below 0.
         """
-        if self._fitted is None:
+        if self._usable is None:
             raise unfitted("Oversampler")
         check_request(n, seed)
-        usable, rejected = keep(self._copies(), len(self._rare), accept)
+        usable, rejected = keep(map(_copy, self._usable), len(self._usable), accept)
+        if not usable:
+            kind = "originals" if self.resampler is None else "rare originals"
+            all_turned_down = f"All {len(self._usable):,} {kind} were turned down."
+            return Samples((), n, rejected, shortfall=all_turned_down if self._usable else self._if_none)
         order = np.random.default_rng(seed).permutation(len(usable)).tolist()
-        examples = tuple(usable[place] for place in islice(cycle(order), n))
-        return Samples(examples, requested=n, rejected=rejected, shortfall="" if examples else self._shortfall())
+        return Samples(tuple(usable[place] for place in islice(cycle(order), n)), n, rejected)
 
-    def _copies(self) -> Iterator[Example]:
-        for original in self._rare:
-            plain = original.with_provenance(None)
-            yield original.with_provenance(Provenance(method="oversample", prototypes=(plain,)))
 
-    def _shortfall(self) -> str:
-        if self._rare:
-            return f"All {len(self._rare):,} rare originals were turned down."
-        return f"No original is rare at epsilon = {self.resampler.epsilon}; a larger epsilon makes more of them rare."
+def _copy(original: Example) -> Example:
+    plain = original.with_provenance(None)
+    return original.with_provenance(Provenance(method="oversample", prototypes=(plain,)))
+
+
+def _nothing_rare(fitted: Resampler, originals: Sequence[Example]) -> str:
+    """Says that no original is rare, and how far from it they are."""
+    found = (rarest for original in originals if (rarest := fitted.rarest(original)) is not None)
+    rarest = min(found, key=lambda rarity: rarity.count, default=None)
+    nearest = f": what is rarest is in {rarest.probability:.2%} of the examples" if rarest else ""
+    return f"No original is rare at epsilon = {fitted.epsilon}{nearest}; a larger epsilon makes more of them rare."

@@ -7,15 +7,16 @@ from typing import ClassVar, Literal, Self
 
 from recombine.augmentation import oversample
 from recombine.augmentation.drawing import distinct_examples, unfitted
-from recombine.augmentation.protocol import Novelty, Validator
+from recombine.augmentation.protocol import Novelty
 from recombine.augmentation.resample import Resampler
 from recombine.data.files import read, write
 from recombine.example import Example
+from recombine.inflection import are_inflections, is_tag
 from recombine.own_data import choices
 from recombine.own_data.choices import Choice
 from recombine.own_data.contract import Learned, OwnDataAugmenter
 from recombine.own_data.settings import given_again
-from recombine.own_data.validators import Rarity, rarity_rule
+from recombine.own_data.validators import Judge, Rarity, rarity_rule
 from recombine.training.folder import read_settings, writing
 from recombine.training.untrusted import fitting
 
@@ -42,7 +43,7 @@ class _ByRule(OwnDataAugmenter):
 
     @classmethod
     def load(
-        cls, path: str | Path, *, rarity: Rarity | Literal["saved"] = "saved", validator: Validator | None = None
+        cls, path: str | Path, *, rarity: Rarity | Literal["saved"] = "saved", validator: Judge | None = None
     ) -> Self:
         """Reads what ``save`` wrote; functions, which are not saved, are given again, or a warning says what is there.
 
@@ -94,8 +95,9 @@ class Oversampler(_ByRule):
     """Repeats the training examples that have something rare in them: what resampling alone gives.
 
     Attributes:
-        rarity: Which examples are rare; see ``validators.Rarity``. Unseen pairs, of which no example has one, are not
-            counted.
+        rarity: Which examples are rare; see ``validators.Rarity``. ``"auto"`` does as ``recombine augment --method
+            oversample``: rare are the tokens that ``choices.rarity`` names or, where it names none, those in fewer than
+            2 % of the examples. If there are none either, there is nothing to repeat, and no samples. None repeats all.
     """
 
     kind: ClassVar[str] = "oversampler"
@@ -103,9 +105,18 @@ class Oversampler(_ByRule):
 
     def _learn(self, examples: Sequence[Example]) -> Learned:
         distinct = distinct_examples(examples, least=1, who="an Oversampler")
-        choice = rarity_rule(self.rarity, distinct, choices.rarity(distinct))
+        choice = rarity_rule(self.rarity, distinct, _rare_tokens(distinct))
         rule = choice.value
         # Of a function the examples are asked one by one; until then, any may be rare.
-        resampler = rule if isinstance(rule, Resampler) else Resampler(epsilon=1.0)
-        accept = None if isinstance(rule, Resampler) else rule
+        resampler, accept = (rule, None) if isinstance(rule, Resampler) else (None, rule)
         return Learned(oversample.Oversampler(resampler).fit(distinct), accept, {"rarity": choice})
+
+
+def _rare_tokens(distinct: Sequence[Example]) -> Choice[Resampler | None]:
+    """Chooses what is rare in originals; no unseen pairs, of which they have none."""
+    chosen = choices.rarity(distinct)
+    if chosen.name == choices.TOKENS:
+        return chosen
+    usual = Resampler(relevant=is_tag if are_inflections(distinct) else None).fit(distinct)
+    what = f"{len(usual.rare_):,} tokens in fewer than {usual.epsilon:.2%} of the examples"
+    return Choice(choices.TOKENS if usual.rare_ else choices.NOTHING, usual, what)
