@@ -43,7 +43,8 @@ def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> 
     again = Predictor.load(tmp_path / "model", device="cpu")
     assert again.predict([x for x, _ in PAIRS]) == [y for _, y in PAIRS]
     assert again.seed == fitted.seed
-    assert str(again.choices_["length"]) == str(fitted.choices_["length"]) == "150 epochs: as given"
+    assert repr(again.report_) == repr(fitted.report_).removeprefix("6 different examples\n")
+    assert "length: 150 epochs (as given)" in repr(again.report_)
     with pytest.raises(RecombineError, match="replace it: `force=True`"):
         fitted.save(tmp_path / "model")
 
@@ -109,9 +110,34 @@ def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch)
     told = []
     for p_aug in (None, 0.05):
         predictor = Predictor(device="cpu", epochs=1).fit(PAIRS, [("a b a", "A B A")], p_aug)
-        told.append({name: choice.value for name, choice in predictor.choices_.items()}.get("mixing rate"))
-    assert told == [pytest.approx(1 / 7), None]
-    assert list(predictor.choices_) == ["size", "network", "length"]
+        told.append(predictor.report_.choices["p_aug"])
+    assert [choice.value for choice in told] == [pytest.approx(1 / 7), 0.05]
+    assert list(map(str, told)) == ["0.14: 1 new examples beside 6", "0.05: as given"]
+
+
+def test_the_report_says_what_was_chosen_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+    predictor = Predictor(device="cpu", epochs=1)
+    assert predictor.report_ is None
+    report = predictor.fit(PAIRS).report_
+    assert report.examples == len(PAIRS)
+    assert list(report.choices) == ["size", "network", "length"]
+    for what, choice in report.choices.items():
+        assert f"{what}: {choice.name} ({choice.reason})" in repr(report).splitlines()
+
+
+@pytest.mark.parametrize("inputs", ["zebra a zebra", ("zebra", "a"), ["a", "zebra", "zebra a"]])
+def test_tokens_never_seen_are_named_once_a_call(fitted: Predictor, inputs: object) -> None:
+    with pytest.warns(RuntimeWarning) as told:
+        fitted.predict(inputs)
+    assert [str(warning.message) for warning in told] == ["Tokens never seen in training: 1 (zebra)."]
+    assert told[0].filename == __file__
+
+
+def test_of_many_tokens_never_seen_some_are_named(fitted: Predictor) -> None:
+    names = [f"z{n:02}" for n in range(12)]
+    with pytest.warns(RuntimeWarning, match=rf"12 \({', '.join(names[:10])} and 2 more\)"):
+        fitted.score([(" ".join(names), "A")])
 
 
 def test_new_examples_are_learned() -> None:
@@ -122,7 +148,7 @@ def test_new_examples_are_learned() -> None:
 def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
     forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
-    assert Predictor(device="cpu", epochs=1).fit(forms).choices_["network"].name == "copying"
+    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "copying"
 
 
 def test_settings_are_shown_and_kept() -> None:

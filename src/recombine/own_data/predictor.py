@@ -1,6 +1,7 @@
 """The predictor for one's own data: strings or tokens in, strings or tokens out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
@@ -12,6 +13,7 @@ from recombine.data.tokenization import join
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.own_data import networks
+from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice, mixing_rate
 from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens, holds_strings
 from recombine.own_data.settings import CHOICES, Settings, choices_as_json, choices_from_json
@@ -21,6 +23,9 @@ from recombine.training.fit import Recipe
 from recombine.training.loop import Report
 from recombine.training.stored import TOKENS, kind_of_tokens
 from recombine.training.untrusted import fitting
+
+NAMED = 10
+"""How many unseen tokens a warning names."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -35,7 +40,7 @@ class Predictor(Settings):
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: Is told, after every epoch, how training goes.
-        choices_: What was chosen from the data, by what it was chosen for.
+        report_: What was chosen from the data, and why: ``report_.choices``.
     """
 
     seed: int = 0
@@ -45,7 +50,7 @@ class Predictor(Settings):
     tokens: str = "words"
     device: str = "auto"
     progress: Report | None = None
-    choices_: Mapping[str, Choice[object]] = field(default_factory=dict, init=False, repr=False)
+    report_: Account | None = field(default=None, init=False, repr=False)
     _fitted: predictor.Predictor | None = field(default=None, init=False, repr=False)
 
     def fit(self, train: Data, new: Data = (), p_aug: float | None = None) -> Self:
@@ -75,13 +80,14 @@ class Predictor(Settings):
         if p_aug is not None and not augmented:
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
         made = self._choices(examples)
-        if augmented and p_aug is None:
-            made["mixing rate"] = rate = mixing_rate(len(examples), len(augmented))
-            p_aug = rate.value
+        if augmented:
+            chosen = mixing_rate(len(examples), len(augmented))
+            made["p_aug"] = chosen if p_aug is None else Choice(f"{p_aug:g}", p_aug, "as given")
+            p_aug = made["p_aug"].value
         found = predictor.Predictor(made["length"].value, seeds=(self.seed,), device=self.device)
         self._fitted = found.fit(examples, augmented, p_aug=p_aug, report=self.progress)
         made["length"] = networks.taken_length(made["length"], found.fitted_.history)
-        self.choices_ = made
+        self.report_ = Account(len(examples), made)
         return self
 
     def _choices(self, examples: Sequence[Example]) -> dict[str, Choice[Any]]:
@@ -102,7 +108,7 @@ class Predictor(Settings):
     @overload
     def predict(self, inputs: Iterable[Side]) -> list[Side]: ...
     def predict(self, inputs: str | Iterable[Side]) -> Side | list[Side]:
-        """Returns the output for an input, or the outputs for several.
+        """Returns the output for an input, or the outputs for several; a warning names tokens never seen in training.
 
         Args:
             inputs: A string, for which the output is a string; a tuple of tokens, for which it is a tuple; or several
@@ -111,18 +117,18 @@ class Predictor(Settings):
         Raises:
             RecombineError: If it was not fitted, or an input is none.
         """
-        if isinstance(inputs, str | tuple):
-            return self.predict([inputs])[0]
         if not isinstance(inputs, Iterable):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
-        sides = list(as_column(inputs))
+        is_one = isinstance(inputs, str | tuple)
+        sides = [inputs] if is_one else list(as_column(inputs))
         outputs = self._outputs(
             [as_tokens(x, tokens=self.tokens, line=Line("", "inputs", i)) for i, x in enumerate(sides, start=1)]
         )
-        return [join(y, self.tokens) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+        found = [join(y, self.tokens) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+        return found[0] if is_one else found
 
     def score(self, test: Data, outputs: Column | None = None) -> float:
-        """Returns the share of test examples whose output is predicted exactly.
+        """Returns the share of test examples whose output is predicted exactly; it warns as ``predict`` does.
 
         Args:
             test: Examples, pairs, a data frame or a data set; or a column of inputs.
@@ -139,6 +145,12 @@ class Predictor(Settings):
 
     def _outputs(self, inputs: Sequence[Tokens]) -> list[Tokens]:
         found = self._require_fitted()
+        assert found.vocabulary_ is not None
+        if unseen := found.vocabulary_.unseen(Example(x, ()) for x in inputs):
+            more = f" and {len(unseen) - NAMED:,} more" if len(unseen) > NAMED else ""
+            tokens = f"{len(unseen):,} ({', '.join(unseen[:NAMED])}{more})"
+            # The third frame is that of whoever called predict or score.
+            warnings.warn(f"Tokens never seen in training: {tokens}.", RuntimeWarning, stacklevel=3)
         return [prediction.y for prediction in found.predict(inputs)[0]] if inputs else []
 
     def _require_fitted(self) -> predictor.Predictor:
@@ -154,7 +166,8 @@ class Predictor(Settings):
             force: Whether a model that is there may be replaced.
         """
         fitted = self._require_fitted()
-        fitted.notes = {TOKENS: self.tokens, CHOICES: choices_as_json(self.choices_)}
+        assert self.report_ is not None
+        fitted.notes = {TOKENS: self.tokens, CHOICES: choices_as_json(self.report_.choices)}
         fitted.save(path, force=force)
 
     @classmethod
@@ -171,7 +184,7 @@ class Predictor(Settings):
         loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=kind, device=device)
         with fitting(Path(path)):
             known = {"network": found.recipe, "length": found.recipe}
-            loaded.choices_ = choices_from_json(found.notes.get(CHOICES, {}), known)
+            loaded.report_ = Account(None, choices_from_json(found.notes.get(CHOICES, {}), known))
         loaded._fitted = found
         return loaded
 
