@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from recombine.comparison.verdict import DOES_NOT, HELPS, UNCLEAR, Training, judge, sentence
+from recombine.comparison.verdict import DOES_NOT, HARMS, HELPS, UNCLEAR, Training, judge, sentence
 
 RARE = [True] * 20 + [False] * 100
 RNG = np.random.default_rng(0)
@@ -31,7 +31,30 @@ def test_scores_and_p_values_are_those_of_the_definition() -> None:
 def test_verdicts() -> None:
     found = judge({"plain": PLAIN, "better": BETTER, "worse": WORSE, "same": PLAIN}, "plain", RARE)
     assert [found[name]["rare"].verdict for name in ("better", "worse", "same")] == [HELPS, DOES_NOT, DOES_NOT]
-    assert [found[name]["other"].verdict for name in ("better", "worse", "same")] == [DOES_NOT] * 3
+    assert [found[name]["other"].verdict for name in ("better", "worse", "same")] == [DOES_NOT, HARMS, DOES_NOT]
+
+
+def test_harm_is_called_harm_if_every_seed_agrees() -> None:
+    said = sentence(judge({"plain": PLAIN, "worse": WORSE}, "plain", RARE), "plain", RARE)
+    assert said.endswith(f"worse ({WORSE[:, 20:].mean():.3f}) harms.")
+    torn = WORSE.copy()
+    torn[2] = PLAIN[2]
+    found = judge({"plain": PLAIN, "torn": torn}, "plain", RARE)["torn"]["other"]
+    assert found.p is not None
+    assert found.p < 0.05
+    assert found.verdict == DOES_NOT  # one seed is as good as plain, none is better
+
+
+def test_seeds_that_contradict_each_other_tell_nothing() -> None:
+    """One seed gains what another loses: on average the examples show no gain, but which seed is right?"""
+    torn = PLAIN.copy()
+    torn[0, 20:], torn[1, 20:] = True, False
+    torn[2, 20:] = PLAIN[2, 20:]
+    found = judge({"plain": PLAIN, "torn": torn}, "plain", RARE)["torn"]["other"]
+    gains = torn[:, 20:].mean(axis=1) - PLAIN[:, 20:].mean(axis=1)
+    assert gains[0] > 0.02
+    assert gains.mean() < 0
+    assert found.verdict == UNCLEAR
 
 
 def test_what_could_be_chance_is_not_called_help() -> None:

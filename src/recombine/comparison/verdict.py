@@ -14,7 +14,7 @@ Part = Literal["all", "rare", "other"]
 PARTS: tuple[Part, ...] = ("all", "rare", "other")
 """Of the test examples: all, those with something rare in them, the others."""
 
-HELPS, DOES_NOT, UNCLEAR = "helps", "does not help", "cannot tell"
+HELPS, DOES_NOT, HARMS, UNCLEAR = "helps", "does not help", "harms", "cannot tell"
 
 LEAST = 8
 """On fewer test examples nothing is said: even if all of them went from wrong to right, that could be chance."""
@@ -38,7 +38,7 @@ class Judged:
         scores: The share predicted exactly, by seed; empty if the part is.
         p: Of the paired test against plain over test examples, times the number of methods compared (Bonferroni);
             None for plain, or if there are too few examples.
-        verdict: ``HELPS``, ``DOES_NOT`` or ``UNCLEAR``.
+        verdict: ``HELPS``, ``DOES_NOT``, ``HARMS`` or ``UNCLEAR``.
     """
 
     scores: tuple[float, ...]
@@ -81,8 +81,9 @@ def judge(
     """Judges every method on every part of the test examples.
 
     Items are what the test counts: each item's score is its mean over seeds, so that several seeds do not pass for
-    several times the examples. A method helps if it is significantly better and every seed agrees. That it does not
-    help is said only of one that gave new examples, where predictors were trained to the end and learned the task.
+    several times the examples. Whatever is said of a method, every seed must agree: it helps if it is significantly
+    better, harms if it is significantly worse, and does not help if there is no room for a gain of ``MARGIN``. The last
+    two are said only of one that gave new examples, where predictors were trained to the end and learned the task.
 
     Args:
         correct: By method.
@@ -101,7 +102,7 @@ def judge(
         baseline = None if method == plain else correct[plain][:, where]
         found = _judged(correct[method][:, where], baseline, comparisons)
         tells = conclusive and method not in training.without_samples
-        return found if tells or found.verdict != DOES_NOT else replace(found, verdict=UNCLEAR)
+        return found if tells or found.verdict == HELPS else replace(found, verdict=UNCLEAR)
 
     return {method: {part: judged(method, where) for part, where in chosen.items()} for method in correct}
 
@@ -116,9 +117,10 @@ def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     gains, by_seed = means - baseline, found.mean(axis=1) - plain.mean(axis=1)
     if p < ALPHA and (by_seed > 0).all():
         return Judged(scores, p, HELPS)
+    if p < ALPHA and (by_seed < 0).all():
+        return Judged(scores, p, HARMS)
     most = gains.mean() + 2 * gains.std() / math.sqrt(items)
-    hurts = p < ALPHA and (by_seed < 0).all()
-    return Judged(scores, p, DOES_NOT if hurts or most < MARGIN else UNCLEAR)
+    return Judged(scores, p, DOES_NOT if most < MARGIN and (by_seed < MARGIN).all() else UNCLEAR)
 
 
 def sentence(
@@ -151,7 +153,7 @@ def _unlearned(plain: Mapping[Part, Judged], others: int, training: Training) ->
 def _of_part(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, count: int) -> str:
     if not count:
         return f"there are no {part} test examples"
-    said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, UNCLEAR)]
+    said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, HARMS, UNCLEAR)]
     return f"on {_counted(count, part)} (plain {judged[plain][part].mean:.3f}) {', '.join(filter(None, said))}"
 
 
@@ -171,6 +173,6 @@ def _clause(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part,
     several = len(named) > 1
     if verdict == UNCLEAR:
         return f"it cannot be told whether {names} {'help' if several else 'helps'}"
-    if verdict == HELPS:
-        return f"{names} {'help' if several else 'helps'}"
+    if verdict in (HELPS, HARMS):
+        return f"{names} {verdict.removesuffix('s') if several else verdict}"
     return f"{names} {'do' if several else 'does'} not help"
