@@ -66,8 +66,26 @@ def test_one_example_only(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "one.tsv"
     path.write_text("walk\tWALK\n")
     done = run("augment", path, "--method", "geca", "-o", tmp_path / "out.jsonl")
-    assert_is_sentence(done, ["at least 2 different examples"])
+    assert_is_sentence(done, ["at least 2 different examples", "Give more", "--method oversample"])
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_examples_with_nothing_in_common(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "two.tsv"
+    path.write_text("walk twice\tWALK WALK\nrun\tRUN\n")
+    done = run("augment", path, "--method", "geca", "-o", tmp_path / "out.jsonl")
+    assert done.code == 1
+    assert "No file was written. Give more examples" in done.err
+
+
+@pytest.mark.parametrize("command", [("augment", "--method", "geca", "-n", 2), ("inspect", "--neighborhood", "none")])
+def test_a_test_file_that_is_the_training_file(run: Run, train: Path, command: tuple[object, ...]) -> None:
+    done = run(command[0], train, *command[1:], "--test", train)
+    assert f"Warning: {train} has the same examples as the training file" in done.err
+
+
+def test_the_temperature_has_to_be_above_zero(run: Run, train: Path) -> None:
+    assert_is_sentence(run("augment", train, "--temperature", 0), ["temperature is 0", "such as 0.1"])
 
 
 def test_one_example_can_be_inspected(run: Run, tmp_path: Path) -> None:

@@ -43,6 +43,15 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     assert "2 of the test examples are training examples, too." in done.err
 
 
+def test_one_seed_has_no_deviation(run: Run, train: Path) -> None:
+    options = (*QUICK, "--methods", "oversampling", "--test", train)
+    one, two = (run("compare", train, *options, "--seeds", seeds) for seeds in (1, 2))
+    assert (one.code, two.code) == (0, 0), one.err
+    assert "±" not in one.out
+    assert "±" in two.out
+    assert f"Warning: {train} has the same examples as the training file" in one.err
+
+
 def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
     done = run("compare", train, *QUICK, "--methods", "geca", "--max-time", 0.001)
     assert done.code == 0, done.err
@@ -51,6 +60,8 @@ def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
 
 def test_mistakes_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
     assert_is_sentence(run("compare", train, "--methods", "gecca"), ["geca"])
+    for nothing in ("", "plain"):
+        assert_is_sentence(run("compare", train, "--methods", nothing), ["no method to compare", "oversampling, geca"])
     assert_is_sentence(run("compare", "-", "--test", "-"), ["standard input"])
     assert_is_sentence(run("compare", train, "-o", train), ["folder"])
     few = tmp_path / "few.tsv"

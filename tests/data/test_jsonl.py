@@ -47,6 +47,8 @@ PLAIN = '"x": ["a"], "y": ["b"]'
         ("[" * 90_000, "no JSON"),
         ("[1, 2]", "found '[1, 2]' as line; expected an object"),
         ('{"x": ["a"]}', "has no 'y'"),
+        ('{"input": "a", "output": "b"}', "has no 'x'; found the keys 'input, output'"),
+        ("{}", "has no 'x'; found the keys none"),
         (f'{{{PLAIN}, "z": 1, "wieght": 2}}', "unknown keys: 'z', 'wieght'"),
         ('{"x": ["a"], "x": ["b"], "y": ["c"]}', "twice"),
         ('{"x": [], "y": ["b"]}', "the x is empty"),
@@ -82,6 +84,15 @@ def test_errors_name_the_line_and_what_was_found(text: str, found: str) -> None:
         parse(text)
     assert caught.value.place == "file:7"
     assert found in caught.value.message
+
+
+@pytest.mark.parametrize("text", ['{"x": 3, "y": ["b"]}', "[1, 2]", "walk"])
+def test_what_is_no_example_is_answered_with_one(text: str) -> None:
+    with pytest.raises(RecombineError) as caught:
+        parse(text)
+    assert caught.value.hint is not None
+    shown = caught.value.hint[caught.value.hint.index("{") : caught.value.hint.rindex("}") + 1]
+    assert parse(shown) == Example(("walk", "twice"), ("WALK", "WALK"))
 
 
 def test_prototypes_nested_too_deep() -> None:

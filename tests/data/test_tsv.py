@@ -68,6 +68,9 @@ def test_hints() -> None:
     assert "`columns`" in stray
     assert "`format='sigmorphon'`" in stray
     assert "`format='scan'`" in error_of("IN: a OUT: b").hint
+    assert "commas" in error_of("walk twice,WALK WALK").hint
+    assert "semicolons" in error_of("walk twice;WALK WALK").hint
+    assert "list in JSON" in error_of('[{"x": "walk, run", "y": "WALK"}]').hint
 
 
 @pytest.mark.parametrize("columns", [(), (1,), (1, 1), (0, 1), (1, 2, 3, 4), (1, 2, -1)])

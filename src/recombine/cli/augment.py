@@ -30,7 +30,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import print_json, say, say_next
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input, tokens_for
 from recombine.cli.training import Training, use_threads
-from recombine.cli.warnings import warn_of_unlike_outputs
+from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.cli.writing import check_apart, check_free, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
@@ -175,6 +175,7 @@ def augment_cli(
         raise RecombineError("--json and the samples both want standard output.", hint="Name a file with -o.")
     examples, held_out = reading.read(train), reading.read_optional(test)
     warn_of_unlike_outputs(examples, kind)
+    warn_of_test_in_training(examples, held_out, named=test)
     use_threads(threads)
     reports = []
     with working_on(model or output, targets) as goes_on:

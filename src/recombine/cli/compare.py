@@ -27,7 +27,7 @@ from recombine.cli.printing import counted, print_json, print_line, print_table,
 from recombine.cli.progress import progress
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
-from recombine.cli.warnings import warn_of_unlike_outputs
+from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.errors import RecombineError
 
@@ -170,6 +170,7 @@ def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Spli
 
     examples, tests = reading.read(data), reading.read_optional(test)
     warn_of_unlike_outputs(examples, reading.tokens)
+    warn_of_test_in_training(examples, tests, named=test)
     if tests is not None:
         return given(examples, tests, epsilon=plan.epsilon)
     return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)
@@ -224,7 +225,7 @@ def _score(judged: "Judged") -> str:
     if not judged.scores:
         return "-"
     found = summarize(judged.scores)
-    return f"{found.mean:.3f} ± {found.deviation:.3f}"
+    return f"{found.mean:.3f} ± {found.deviation:.3f}" if len(judged.scores) > 1 else f"{found.mean:.3f}"
 
 
 def _p(judged: "Judged") -> str:

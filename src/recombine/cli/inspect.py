@@ -10,7 +10,7 @@ from recombine.cli.inspection import RULES, Coverage, Inspection, Overlap, inspe
 from recombine.cli.options import AUTO, Columns, Format, Header, Json, Seed, Test, Tokens, Train
 from recombine.cli.printing import percent, print_json, print_line, print_table, say_next, working
 from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
-from recombine.cli.warnings import warn_of_unlike_outputs
+from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.errors import unknown
 from recombine.example import Example
 from recombine.inflection import split_analysis
@@ -67,6 +67,7 @@ def inspect_cli(
     else:
         _print(found)
     warn_of_unlike_outputs(examples, tokens)
+    warn_of_test_in_training(examples, held_out, named=test)
     say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")
 
 

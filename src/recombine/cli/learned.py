@@ -88,7 +88,10 @@ class Learned:
         if self.novelty is not None and self.novelty not in NOVELTIES:
             raise unknown("novelty", self.novelty, NOVELTIES)
         if self.temperature is not None and not self.temperature > 0:
-            raise RecombineError(f"the temperature is {self.temperature:g}, expected more than 0.")
+            raise RecombineError(
+                f"the temperature is {self.temperature:g}, expected more than 0.",
+                hint="For the tamest samples give a small one, such as 0.1.",
+            )
         check_executor(self.executor, self.address)
         if self.model is not None and not self.is_trained:
             check_model(self.model, force=False)

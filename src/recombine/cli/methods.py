@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recombine.augmentation.protocol import Augmenter, Samples, Validator
     from recombine.augmentation.resample import Resampler
 
-LEARNED = "learned"
+LEARNED, GECA, OVERSAMPLE = "learned", "geca", "oversample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Plan:
             raise unknown("method", self.method, METHODS)
         if self.n < 1:
             raise RecombineError(f"cannot make {self.n} samples.", hint="Ask for at least 1 with -n.")
-        if self.ngram != 1 and self.epsilon is None and self.method != "oversample":
+        if self.ngram != 1 and self.epsilon is None and self.method != OVERSAMPLE:
             raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
         self.training.check()
         self.learned.check()
@@ -104,6 +104,11 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
         NothingMade: If not even one can be made.
     """
     plan.check()
+    if plan.method != OVERSAMPLE and len({*examples}) < 2:
+        raise RecombineError(
+            f"{plan.method} needs at least 2 different examples to learn from; got 1.",
+            hint=f"Give more; --method {OVERSAMPLE} can repeat it.",
+        )
     every = METHODS[plan.method](examples, plan)
     for samples in every:
         if not samples:
@@ -112,7 +117,9 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
 
 
 def _advice(plan: Plan) -> str:
-    """Says how samples could yet be had from a network that gave none, and where it is kept."""
+    """Says how samples could yet be had; of a network that gave none, where it is kept, too."""
+    if plan.method == GECA:
+        return " Give more examples, above all such as differ in one word, or try --method learned."
     if plan.method != LEARNED:
         return ""
     if plan.epsilon is not None:
@@ -159,7 +166,7 @@ def _oversample(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
 
 METHODS: dict[str, Callable[[Sequence[Example], Plan], "list[Samples]"]] = {
     LEARNED: _learned,
-    "geca": _geca,
-    "oversample": _oversample,
+    GECA: _geca,
+    OVERSAMPLE: _oversample,
 }
 """What makes samples, by name, each in a way that suits the examples."""

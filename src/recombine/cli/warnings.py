@@ -29,6 +29,18 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
             )
 
 
+def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] | None, *, named: str | None) -> None:
+    """Says so if the test examples are the training examples.
+
+    Args:
+        train: The training examples.
+        test: The test examples, if there are any.
+        named: Their file.
+    """
+    if test is not None and {*test} == {*train}:
+        say(f"Warning: {named} has the same examples as the training file, so it tests nothing.")
+
+
 def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> None:
     """Says so if nearly every output is a token of its own, where characters might have something in common.
 

@@ -54,10 +54,14 @@ class Plan:
     max_time: float | None = None
 
     def check(self) -> None:
-        """Raises the error for a method or size that there is not, or a rate that is none."""
+        """Raises the error for a method or size that there is not, nothing to compare, or a rate that is none."""
         for method in self.methods:
             if method not in METHODS:
                 raise unknown("method", method, METHODS)
+        if len(self.ordered) < 2:
+            raise RecombineError(
+                "there is no method to compare with plain.", hint=f"The methods are: {', '.join(METHODS[1:])}."
+            )
         if self.size is not None and self.size not in networks.SIZES:
             raise unknown("size", self.size, networks.SIZES)
         if self.p_aug is not None and not 0 < self.p_aug < 1:

@@ -12,6 +12,8 @@ from recombine.data.tokenization import check_side, split
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance, Tokens
 
+_SIDES = 'Write for example {"x": "walk twice", "y": ["WALK", "WALK"]}, one such object a line.'
+
 _SOURCE = re.compile(r"written|own:[1-9][0-9]*|[1-9][0-9]*:[1-9][0-9]*")
 
 
@@ -58,7 +60,7 @@ def _as_json(line: Line) -> Iterator[object]:
     except (ValueError, OverflowError, RecursionError) as error:
         raise line.error(
             f"found {shown(line.text)}, which is no JSON that can be read ({error}); expected one object a line.",
-            hint='Expected {"x": ["..."], "y": ["..."]}.',
+            hint=_SIDES,
         ) from None
 
 
@@ -111,7 +113,7 @@ def _side(value: object, name: str, *, line: Line, tokens: str) -> Tokens:
     if isinstance(value, str):
         return check_side(split(value, tokens), name, line=line)
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
-        raise _unexpected(value, name, "a list of strings, or a string", line=line)
+        raise _unexpected(value, name, "a list of strings, or a string", line=line, hint=_SIDES)
     return check_side(tuple(value), name, line=line)
 
 
@@ -133,19 +135,21 @@ def _known(
     value: object, name: str, *, required: tuple[str, ...], optional: tuple[str, ...], line: Line
 ) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise _unexpected(value, name, "an object", line=line)
-    hint = f"The keys are: {', '.join(required + optional)}."
+        raise _unexpected(value, name, "an object", line=line, hint=_SIDES if name == "line" else None)
+    hint = f"Expected are the keys: {', '.join(required + optional)}."
     for key in required:
         if key not in value:
-            raise line.error(f"the {name} has no {key!r}.", hint=hint)
+            found = shown(", ".join(value)) if value else "none"
+            raise line.error(f"the {name} has no {key!r}; found the keys {found}.", hint=hint)
     strange = [key for key in value if key not in required + optional]
     if strange:
         raise line.error(f"the {name} has unknown keys: {', '.join(map(shown, strange))}.", hint=hint)
     return value
 
 
-def _unexpected(value: object, name: str, expected: str, *, line: Line) -> RecombineError:
-    return line.error(f"found {shown(json.dumps(value, ensure_ascii=False))} as {name}; expected {expected}.")
+def _unexpected(value: object, name: str, expected: str, *, line: Line, hint: str | None = None) -> RecombineError:
+    found = shown(json.dumps(value, ensure_ascii=False))
+    return line.error(f"found {found} as {name}; expected {expected}.", hint=hint)
 
 
 def _is_number(value: object) -> bool:

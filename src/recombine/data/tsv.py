@@ -81,10 +81,22 @@ def render(example: Example, *, tokens: str) -> str:
 def _wrong_width(line: Line, found: int, expected: int) -> RecombineError:
     number = f"{found} column{'' if found == 1 else 's'}"
     message = f"found {number} in {shown(line.text)}, expected {expected} separated by tabs."
+    if found == 1:
+        return line.error(message, hint=_instead_of_tabs(line))
     if found < expected:
-        hint = "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
-        return line.error(
-            message, hint=hint if found == 1 else "Fill in the missing column, or choose others: `columns`."
-        )
+        return line.error(message, hint="Fill in the missing column, or choose others: `columns`.")
     hint = "Remove the stray tab, or choose `columns`; lemma, form, tags are read by `format='sigmorphon'`."
     return line.error(message, hint=hint)
+
+
+def _instead_of_tabs(line: Line) -> str:
+    """Says what a line without tabs looks like, and what to do about it."""
+    if line.text.startswith("["):
+        return (
+            'This looks like a list in JSON. Write one object a line, {"x": "...", "y": "..."}, to a file whose name '
+            "ends in .jsonl."
+        )
+    for sign, name in ((",", "commas"), (";", "semicolons")):
+        if sign in line.text:
+            return f"If these are columns between {name}, save the file with tabs instead."
+    return "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
