@@ -93,7 +93,11 @@ def test_unseen_pairs_of_tags_are_never_what_is_rare() -> None:
     [(184, 5, True), (184, 6, False), (60, 2, True), (60, 3, False), (10, 1, True), (10, 2, False), (1000, 19, True)],
 )
 def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare: bool) -> None:
-    data = [Example(("a", *"b" * (place < holders), *"c" * place), ("A",)) for place in range(examples)]
+    """Three times as many have "d", so that there is no gap between the rare and the common."""
+    data = [
+        Example(("a", *"b" * (place < holders), *"d" * (place < 3 * holders), *"c" * place), ("A",))
+        for place in range(examples)
+    ]
     chosen = choices.rarity(data)
     found = chosen.value.rare_ if chosen.name == choices.TOKENS else ()
     assert ([rarity.ngram for rarity in found] == [("b",)]) == rare
@@ -202,3 +206,13 @@ def test_the_mixing_rate_has_bounds() -> None:
     assert choices.mixing_rate(10, 0).value == 0.0
     assert "kept within" in choices.mixing_rate(1, 100).reason
     assert "kept within" not in choices.mixing_rate(900, 100).reason
+
+
+@pytest.mark.parametrize(("often", "rare"), [(100, {"u"}), (13 * 4 - 1, set()), (13 * 4, {"u"})])
+def test_what_is_far_less_frequent_than_all_else_is_rare_beyond_two_percent(often: int, rare: set[str]) -> None:
+    """Of 400 examples 13 (3.3 %) have "u", and `often` have "w"."""
+    words = ["u"] * 13 + ["w"] * often + ["v"] * (400 - 13 - often)
+    examples = [Example((word, *f"{number:09b}"), ("Y",)) for number, word in enumerate(words)]
+    chosen = choices.rarity(examples)
+    found = {rarity.ngram[0] for rarity in chosen.value.rare_} if chosen.name == choices.TOKENS else set()
+    assert found == rare

@@ -24,6 +24,9 @@ EPSILONS = (0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
 FEW, LARGEST = 5, 0.05
 """What at most so many examples have may count as rare, too, if these are fewer than that share."""
 
+GAP = 4
+"""What fewer than `LARGEST` of the examples have is rare, too, if all else is so many times as frequent."""
+
 EXCEPTION = 0.25
 """What more than this share of the examples have is no exception, so it is not called rare."""
 
@@ -57,7 +60,8 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
 
     - ``tokens``: those in fewer than 2 % of the different examples; where 2 % are next to nothing, those in at most
       five and fewer than 5 % of them, or in a single one. Where more than a quarter of the examples have such a token,
-      the bound is lowered until the rare is an exception.
+      the bound is lowered until the rare is an exception. Where there is none, those in fewer than 5 % of them, if all
+      others are at least four times as frequent.
     - ``pairs``: where no token is rare, two neighboring tokens of an input that were never seen together; not of word
       forms, whose tags have an order, so that an unseen pair is no new bundle of tags but a wrong one.
     - ``nothing``: where neither tells samples apart. All samples are kept.
@@ -69,7 +73,7 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
     relevant = is_tag if are_inflections(distinct) else None
     resampler = Resampler(relevant=relevant).fit(distinct)
     rarest = [found.probability for found in map(resampler.rarest, distinct) if found is not None]
-    for epsilon in _epsilons(len(distinct)):
+    for epsilon in (*_epsilons(len(distinct)), *_gap(rarest, len(distinct))):
         holders = sum(probability < epsilon for probability in rarest)
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=epsilon).fit(distinct)
@@ -88,6 +92,17 @@ def _epsilons(examples: int) -> list[float]:
     most = max(EPSILONS[0], min(_share(FEW, examples), LARGEST), _share(1, examples))
     by_count = (_share(count, examples) for count in range(1, FEW + 1))
     return sorted({epsilon for epsilon in (most, *EPSILONS, *by_count) if epsilon <= most}, reverse=True)
+
+
+def _gap(rarest: Sequence[float], examples: int) -> list[float]:
+    """Returns the share below which is what is far less frequent than all else, if there is such.
+
+    Args:
+        rarest: The share of the examples that have each one's rarest token.
+        examples: How many examples there are.
+    """
+    shares = sorted(set(rarest))
+    return [a + 0.5 / examples for a, b in pairwise(shares) if a < LARGEST and b >= GAP * a][-1:]
 
 
 def _share(count: int, examples: int) -> float:
