@@ -89,7 +89,7 @@ def test_every_rule_can_be_chosen() -> None:
 
 def test_all_and_none(run: Run, train: Path) -> None:
     rules = [found["rule"] for found in inspected(run, train, "--neighborhood", "all")["coverage"]]
-    assert rules == ["one-prototype", "long-short", "long-long"]
+    assert rules == ["one-prototype", "long-short", "long-long", "swap"]
     assert inspected(run, train, "--neighborhood", "none")["coverage"] == []
 
 

@@ -92,8 +92,8 @@ Neighborhood = Annotated[
     typer.Option(
         "--neighborhood",
         metavar="RULE",
-        help="Which examples can give which: long-short, long-long, one-prototype or tagged; auto: tagged for word "
-        "forms, else the first that suits what is rare and by which half of the examples have a neighborhood.",
+        help="Which examples can give which: long-short, long-long, swap, one-prototype or tagged; auto: tagged for "
+        "word forms, else the first that suits what is rare and by which half of the examples have a neighborhood.",
     ),
 ]
 Temperature = Annotated[

@@ -28,7 +28,7 @@ Neighborhood = Annotated[
     typer.Option(
         "--neighborhood",
         metavar="RULE",
-        help="one-prototype, long-short, long-long, tagged, all or none; auto: the one that augment chooses.",
+        help="one-prototype, long-short, long-long, swap, tagged, all or none; auto: the one that augment chooses.",
     ),
 ]
 

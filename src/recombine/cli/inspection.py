@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recombine.augmentation.resample import Rarity, Resampler
     from recombine.neighborhoods.neighborhood import Neighborhoods
 
-RULES = ("one-prototype", "long-short", "long-long", "tagged")
+RULES = ("one-prototype", "long-short", "long-long", "swap", "tagged")
 """The names of the neighborhood rules."""
 
 WORKED_EXAMPLES = 3
