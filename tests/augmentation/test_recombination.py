@@ -1,10 +1,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import LongShort, OnePrototype
@@ -47,3 +49,18 @@ def test_a_saved_model_draws_the_same_samples(tmp_path: Path) -> None:
     assert repr(again) == repr(learned)
     for mine, theirs in zip(learned.sample_each(3, seed=1), again.sample_each(3, seed=1), strict=True):
         assert mine == theirs
+
+
+@pytest.mark.parametrize("focus", [True, False])
+def test_prototypes_hold_what_samples_are_to_hold_unless_all_are_to_be_drawn_from(focus: bool) -> None:
+    def accept(sample: Example) -> str | None:
+        assert sample.provenance is not None
+        return None if "walk" in sample.x else "without walk"
+
+    sampling = SamplingSettings(focus=focus)
+    learned = Recombination(LongShort(removal="distinct"), TINY, sampling=sampling, device="cpu", seeds=(3, 4))
+    both = learned.fit(EXAMPLES)._prototypes_each([accept, None])
+    with_walk, any_ = (draw(500, np.random.default_rng(0)) for draw in both)
+    walks = [number for number, example in enumerate(EXAMPLES) if "walk" in example.x]
+    assert np.isin(with_walk, walks).any(axis=1).all() == focus
+    assert not np.isin(any_, walks).any(axis=1).all()

@@ -4,6 +4,7 @@ from itertools import product
 import literal_neighborhoods as literal
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 
 from recombine.errors import RecombineError
@@ -13,7 +14,7 @@ from recombine.neighborhoods.compatible import compatible
 from recombine.neighborhoods.long_long import LongLong
 from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, OneApart
+from recombine.neighborhoods.omega import Omega, OneApart, Product, focused
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.tagged import Tagged
 from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
@@ -118,3 +119,16 @@ def test_sets_without_members_are_errors() -> None:
         compatible(Neighborhoods(np.empty((0, 3), np.int32), "long-short"), EXAMPLES)
     with pytest.raises(RecombineError, match="without prototypes"):
         compatible(Neighborhoods(np.empty((0, 1), np.int32), "long-short"), EXAMPLES)
+
+
+def test_a_focused_set_has_the_rows_with_something_wanted_and_draws_them_evenly() -> None:
+    whole = Product([np.arange(6, dtype=np.int32), np.arange(3, dtype=np.int32)])
+    rows = focused(whole, [number == 1 for number in range(6)]).draw(8000, np.random.default_rng(0))
+    counts = Counter(map(tuple, rows.tolist()))
+    assert set(counts) == {(d1, d2) for d1 in range(6) for d2 in range(3) if 1 in (d1, d2)}
+    assert scipy.stats.chisquare(list(counts.values())).pvalue > 0.001
+
+
+def test_where_nothing_is_wanted_a_set_is_left_as_it_is() -> None:
+    whole = Product([np.arange(6, dtype=np.int32)])
+    assert focused(whole, [False] * 6) is whole

@@ -8,16 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
+from recombine.augmentation.drawing import check_request, distinct_examples, turned_down, unfitted
 from recombine.augmentation.protocol import Samples, Validator
 from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.example import Example
+from recombine.example import Example, Provenance
 from recombine.execution.executor import SERIAL, Executor
-from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible
+from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
 from recombine.training.device import resolve
 from recombine.training.evaluation import likelihood
@@ -199,12 +199,11 @@ class Recombination:
         if self.examples_ is None:
             raise unfitted("Recombination")
         owned = self._owned()
-        drawn = [self._prototypes(places) for places in owned]
         sampler = Sampler(
             self.fitted_.model,
             self.examples_,
             self.vocabulary_,
-            drawn if self.sizes_ else drawn * len(self.seeds),
+            self._prototypes_each(accept if isinstance(accept, Sequence) else [accept] * len(self.seeds)),
             self.sampling,
             twins=self.recipe.twins,
             owned=owned,
@@ -212,7 +211,15 @@ class Recombination:
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
         return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report, executor=executor)
 
-    def _prototypes(self, places: range) -> Prototypes:
+    def _prototypes_each(self, accept: Sequence[Validator | None]) -> list[Prototypes]:
+        """Returns what each network draws prototypes from: the same, unless examples or validators are its own."""
+        owned = self._owned()
+        each = list(zip(owned if self.sizes_ else owned * len(self.seeds), accept, strict=True))
+        different = {(places, id(validator)): (places, validator) for places, validator in each}
+        made = {key: self._prototypes(*own) for key, own in different.items()}
+        return [made[places, id(validator)] for places, validator in each]
+
+    def _prototypes(self, places: range, accept: Validator | None) -> Prototypes:
         assert self.examples_ is not None
         if not self.prototypes:
             return lambda count, _: np.empty((count, 0), dtype=np.int64)
@@ -223,6 +230,8 @@ class Recombination:
             omega = compatible(neighborhoods, own, deviations=self.deviations)
         else:
             omega = self.omega(neighborhoods, own)
+        if accept is not None and self.sampling.focus:
+            omega = focused(omega, [turned_down(_as_sample(example), accept) is None for example in own])
         return lambda count, rng: omega.draw(count, rng).astype(np.int64) + first
 
     def settings(self) -> dict[str, Any]:
@@ -280,6 +289,11 @@ def _check_rows(rows: np.ndarray, prototypes: int, examples: int) -> None:
         raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
     if rows.size and not 0 <= rows.min() <= rows.max() < examples:
         raise ValueError(f"rows of more than {examples} examples")
+
+
+def _as_sample(example: Example) -> Example:
+    """Returns a training example as a validator expects one, with a provenance."""
+    return example.with_provenance(Provenance("training"))
 
 
 def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:

@@ -5,7 +5,7 @@ from recombine.neighborhoods.effort import ALONE, Effort
 from recombine.neighborhoods.long_long import LongLong
 from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega
+from recombine.neighborhoods.omega import Omega, focused
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.rule import Rule
 from recombine.neighborhoods.rules import NEIGHBORHOODS, build
@@ -30,5 +30,6 @@ __all__ = [
     "Tagged",
     "build",
     "compatible",
+    "focused",
     "trial_step",
 ]

@@ -121,6 +121,22 @@ def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
     return accept
 
 
+def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
+    """Returns the rows of a set in which at least one prototype is wanted; the set itself if there are next to none.
+
+    Args:
+        whole: The set.
+        wanted: Of each example, whether it is.
+    """
+    marks = np.array(wanted, np.bool_)
+    part = Accepted(whole, lambda rows: np.asarray(marks[rows].any(axis=1)))
+    try:
+        part.draw(1, np.random.default_rng(0))
+    except RecombineError:
+        return whole
+    return part
+
+
 def _empty() -> RecombineError:
     return RecombineError(
         "there are no compatible prototypes to sample with.",
