@@ -85,7 +85,8 @@ class Swap:
                 found.append((len(lacks[key]), lev(d, strings[d1]), d1, lacks[key]))
         if found:
             search.passed(target, NEAR)
-        return [(d1, lack) for _, _, d1, lack in sorted(found)]
+        found.sort(key=lambda each: each[:2])  # equals stay in random order
+        return [(d1, lack) for _, _, d1, lack in found]
 
     def _seconds(self, search: Search, lack: str) -> Integers:
         """Returns data that hold all of some tokens; d1, which lacks them, is none of these."""
