@@ -11,6 +11,7 @@ import torch
 from commands import Outcome, Run, assert_is_sentence
 
 from recombine import Augmenter
+from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination, SamplingSettings
 from recombine.cli import methods
 from recombine.cli.learned import Learned, find_neighborhoods
@@ -209,7 +210,7 @@ def test_where_nothing_was_made_the_network_is_not_lost(run: Run, train: Path, t
     done = run("augment", train, *QUICK, "--epsilon", 1e-6, "-o", new)
     assert done.code == 1, done.err
     assert "0 of 3 samples" in done.err
-    assert f"The trained network is kept in {state}: the same command with a larger --epsilon" in done.err
+    assert f"The trained network is kept in {state}: the same command with --no-resample instead" in done.err
     assert not new.exists()
     again = run("augment", train, *QUICK, "--no-resample", "-o", new)
     assert again.code == 0, again.err
@@ -231,7 +232,18 @@ def test_where_nothing_was_made_the_model_stays(run: Run, train: Path, tmp_path:
 def test_what_has_no_name_is_not_kept(run: Run, train: Path) -> None:
     done = run("augment", train, *QUICK, "--epsilon", 1e-6)
     assert (done.code, done.out) == (1, "")
-    assert "may give some; --model DIR keeps the network. Or try --method geca" in done.err
+    assert "With --model DIR the network is kept" in done.err
+
+
+def test_a_network_that_learned_nothing_needs_more_training(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = Samples((), 3, rejected={"too long": 7})
+    monkeypatch.setattr(Recombination, "sample_each", lambda *_, **__: [nothing])
+    done = run("augment", train, *QUICK, "-o", tmp_path / "new.jsonl")
+    assert done.code == 1, done.err
+    assert "Train longer (--epochs, --max-time), or try --method geca" in done.err
+    assert "--no-resample" not in done.err
 
 
 def test_a_count_that_cannot_be_reached(

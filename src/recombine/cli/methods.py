@@ -112,26 +112,23 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     every = METHODS[plan.method](examples, plan)
     for samples in every:
         if not samples:
-            raise NothingMade(samples.account, hint=f"No file was written.{_advice(plan)}")
+            raise NothingMade(samples.account, hint=f"No file was written.{_advice(samples, plan)}")
     return every
 
 
-def _advice(plan: Plan) -> str:
-    """Says how samples could yet be had; of a network that gave none, where it is kept, too."""
+def _advice(samples: "Samples", plan: Plan) -> str:
+    """Says how samples could yet be had, and where a trained network is kept."""
     if plan.method == GECA:
         return " Give more examples, above all such as differ in one word, or try --method learned."
     if plan.method != LEARNED:
         return ""
-    if plan.epsilon is not None:
-        other = "a larger --epsilon, or --no-resample instead of it"
-    elif plan.resample is False:
-        other = "a higher --temperature"
-    else:
-        other = "--no-resample, or another --epsilon"
+    if not any("rare" in reason for reason in samples.rejected):
+        return " Train longer (--epochs, --max-time), or try --method geca, which trains nothing."
+    other = "--no-resample or another --epsilon" if plan.epsilon is None else "--no-resample instead of --epsilon"
     place = plan.learned.model or plan.state
-    kept = f"The trained network is kept in {place}: t" if place else "T"
-    again = "takes samples from it without training again" if place else "may give some; --model DIR keeps the network"
-    return f" {kept}he same command with {other}, {again}. Or try --method geca, which trains nothing."
+    kept = f" The trained network is kept in {place}: t" if place else " With --model DIR the network is kept, and t"
+    again = f"he same command with {other} takes samples from it without training again."
+    return f"{kept}{again} Or try --method geca, which trains nothing."
 
 
 def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
