@@ -155,3 +155,15 @@ def test_dropout_that_acts_at_test_time_makes_greedy_decoding_vary() -> None:
     prototypes = batch(model, 1)[0].expand(-1, 50, -1, -1)
     assert len(generate(model, prototypes, 6, Decoding("greedy"), Noise([1])).tokens[0].unique(dim=0)) > 1
     assert len(generate(model, prototypes, 6, Decoding("greedy")).tokens[0].unique(dim=0)) == 1
+
+
+@every_strategy
+def test_dropout_that_acts_at_test_time_can_be_left_out(decoding: Decoding) -> None:
+    model: Recombiner = network(SCAN)
+    prototypes = batch(model, 1)[0].expand(-1, 50, -1, -1)
+    without = network(replace(SCAN, state_dropout=0.0))
+    expected = generate(without, prototypes, 6, decoding, Noise([1]))
+    found = generate(model, prototypes, 6, replace(decoding, dropout=False), Noise([1]))
+    assert torch.equal(found.tokens, expected.tokens)
+    assert torch.equal(found.log_probability, expected.log_probability)
+    assert not torch.equal(found.log_probability, generate(model, prototypes, 6, decoding, Noise([1])).log_probability)

@@ -30,6 +30,9 @@ from recombine.training.untrusted import fitting, typed
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
+TAME = Decoding("mixed", 0.2, dropout=False)
+"""How samples are drawn unless told: more of them are right than at the paper's settings, and enough are new."""
+
 JUDGED_ON = 512
 """How many held-out rows tell one epoch from another well enough."""
 
@@ -70,7 +73,7 @@ class Recombination:
         device: str = "auto",
     ) -> None:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
-        self.sampling = sampling or SamplingSettings(decoding=Decoding("mixed", 0.4))
+        self.sampling = sampling or SamplingSettings(decoding=TAME)
         self.omega, self.seeds, self.device = omega, tuple(seeds), device
         self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None

@@ -25,12 +25,15 @@ class Decoding:
         temperature: Probabilities are raised to 1/T before drawing.
         temperatures: One for each replica, instead of one for all.
         width: Hypotheses of a beam.
+        dropout: Whether the network's `state_dropout` acts, as in the paper, where it makes a beam's samples differ;
+            without it, more of them are right.
     """
 
     strategy: Strategy = "greedy"
     temperature: float = 1.0
     temperatures: tuple[float, ...] | None = None
     width: int = 4
+    dropout: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def generate(
     """
     with fast_products():
         if decoding.strategy == "beam":
-            return _beam(model, prototypes, steps, decoding.width, noise=noise, prefix=prefix)
+            return _beam(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
         return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
 
 
@@ -90,7 +93,7 @@ def _draw(
     prefix: Tensor | None,
 ) -> Generated:
     """Chooses one token after the other."""
-    run = _Run.start(model, prototypes, noise, prefix=prefix)
+    run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
     batch = prototypes.shape[1]
     tokens, entries, own = [], [], []
     total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
@@ -140,6 +143,7 @@ class _Run:
         prototypes: Tensor,
         noise: Noise | None,
         *,
+        dropout: bool,
         width: int = 1,
         prefix: Tensor | None = None,
     ) -> "_Run":
@@ -148,7 +152,7 @@ class _Run:
             assert noise is not None
             z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
         context = model.remember(prototypes)
-        run = cls(model, context if width == 1 else context.repeated(width), z, noise)
+        run = cls(model, context if width == 1 else context.repeated(width), z, noise if dropout else None)
         if prefix is not None:
             run.force(prefix.repeat_interleave(width, dim=1))
         return run
@@ -190,11 +194,12 @@ class _Run:
 
 
 def _beam(
-    model: Recombiner, prototypes: Tensor, steps: int, width: int, *, noise: Noise | None, prefix: Tensor | None
+    model: Recombiner, prototypes: Tensor, steps: int, decoding: Decoding, *, noise: Noise | None, prefix: Tensor | None
 ) -> Generated:
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
     replicas, batch = prototypes.shape[:2]
-    run = _Run.start(model, prototypes, noise, width=width, prefix=prefix)
+    width = decoding.width
+    run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, width=width, prefix=prefix)
     total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
