@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import SamplingSettings
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import LongShort, OnePrototype
@@ -51,16 +50,16 @@ def test_a_saved_model_draws_the_same_samples(tmp_path: Path) -> None:
         assert mine == theirs
 
 
-@pytest.mark.parametrize("focus", [True, False])
-def test_prototypes_hold_what_samples_are_to_hold_unless_all_are_to_be_drawn_from(focus: bool) -> None:
-    def accept(sample: Example) -> str | None:
-        assert sample.provenance is not None
-        return None if "walk" in sample.x else "without walk"
-
-    sampling = SamplingSettings(focus=focus)
-    learned = Recombination(LongShort(removal="distinct"), TINY, sampling=sampling, device="cpu", seeds=(3, 4))
-    both = learned.fit(EXAMPLES)._prototypes_each([accept, None])
-    with_walk, any_ = (draw(500, np.random.default_rng(0)) for draw in both)
+def test_a_prototype_holds_what_is_in_focus_and_without_one_any_is_drawn() -> None:
+    learned = Recombination(LongShort(removal="distinct"), TINY, device="cpu").fit(EXAMPLES)
     walks = [number for number, example in enumerate(EXAMPLES) if "walk" in example.x]
-    assert np.isin(with_walk, walks).any(axis=1).all() == focus
-    assert not np.isin(any_, walks).any(axis=1).all()
+
+    def share_with_walk() -> float:
+        drawn = learned._prototypes(range(len(EXAMPLES)))(500, np.random.default_rng(0))
+        return float(np.isin(drawn, walks).any(axis=1).mean())
+
+    assert share_with_walk() < 0.9
+    learned.focus = lambda example: None if "walk" in example.x else "without walk"
+    assert share_with_walk() == 1
+    learned.focus = lambda example: "never"
+    assert share_with_walk() < 0.9

@@ -44,7 +44,7 @@ def test_from_data_to_better_predictions() -> None:
 def test_what_was_chosen_is_told_with_reasons() -> None:
     told = fitted().report_
     assert told.choices["rarity"].name == "tokens"
-    assert told.choices["neighborhood"].name == "long-short"
+    assert told.choices["neighborhood"].name == "swap"
     assert str(told.choices["network"]) == "your own: as given"
 
 

@@ -15,7 +15,7 @@ from recombine.data.files import read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.example import Example, Provenance
+from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
@@ -53,6 +53,8 @@ class Recombination:
         prototypes: n: 0 (an ordinary network over pairs, "learned aug"), 1 or 2.
         deviations: Prototypes for sampling are not longer than the training prototypes' mean plus so many deviations.
         omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
+        focus: What at least one prototype must satisfy when samples are drawn, if any example does: a rare token comes
+            from a prototype that holds it. None: any will do, as in the paper. Not saved with a model.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
 
@@ -69,12 +71,13 @@ class Recombination:
         prototypes: int = 2,
         deviations: float | None = 1.0,
         omega: Prior | None = None,
+        focus: Validator | None = None,
         seeds: Sequence[int] = (0,),
         device: str = "auto",
     ) -> None:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
         self.sampling = sampling or SamplingSettings(decoding=TAME)
-        self.omega, self.seeds, self.device = omega, tuple(seeds), device
+        self.omega, self.focus, self.seeds, self.device = omega, focus, tuple(seeds), device
         self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None
         self.sizes_: tuple[
@@ -202,11 +205,12 @@ class Recombination:
         if self.examples_ is None:
             raise unfitted("Recombination")
         owned = self._owned()
+        drawn = [self._prototypes(places) for places in owned]
         sampler = Sampler(
             self.fitted_.model,
             self.examples_,
             self.vocabulary_,
-            self._prototypes_each(accept if isinstance(accept, Sequence) else [accept] * len(self.seeds)),
+            drawn if self.sizes_ else drawn * len(self.seeds),
             self.sampling,
             twins=self.recipe.twins,
             owned=owned,
@@ -214,15 +218,7 @@ class Recombination:
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
         return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report, executor=executor)
 
-    def _prototypes_each(self, accept: Sequence[Validator | None]) -> list[Prototypes]:
-        """Returns what each network draws prototypes from: the same, unless examples or validators are its own."""
-        owned = self._owned()
-        each = list(zip(owned if self.sizes_ else owned * len(self.seeds), accept, strict=True))
-        different = {(places, id(validator)): (places, validator) for places, validator in each}
-        made = {key: self._prototypes(*own) for key, own in different.items()}
-        return [made[places, id(validator)] for places, validator in each]
-
-    def _prototypes(self, places: range, accept: Validator | None) -> Prototypes:
+    def _prototypes(self, places: range) -> Prototypes:
         assert self.examples_ is not None
         if not self.prototypes:
             return lambda count, _: np.empty((count, 0), dtype=np.int64)
@@ -233,8 +229,8 @@ class Recombination:
             omega = compatible(neighborhoods, own, deviations=self.deviations)
         else:
             omega = self.omega(neighborhoods, own)
-        if accept is not None and self.sampling.focus:
-            omega = focused(omega, [turned_down(_as_sample(example), accept) is None for example in own])
+        if self.focus is not None:
+            omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
         return lambda count, rng: omega.draw(count, rng).astype(np.int64) + first
 
     def settings(self) -> dict[str, Any]:
@@ -292,11 +288,6 @@ def _check_rows(rows: np.ndarray, prototypes: int, examples: int) -> None:
         raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
     if rows.size and not 0 <= rows.min() <= rows.max() < examples:
         raise ValueError(f"rows of more than {examples} examples")
-
-
-def _as_sample(example: Example) -> Example:
-    """Returns a training example as a validator expects one, with a provenance."""
-    return example.with_provenance(Provenance("training"))
 
 
 def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:

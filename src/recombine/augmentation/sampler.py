@@ -51,8 +51,6 @@ class SamplingSettings:
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
             outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
             is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
-        focus: Whether prototypes are drawn of which at least one would itself be accepted, if there are such: a rare
-            token comes from a prototype that holds it. The paper draws from all.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -63,7 +61,6 @@ class SamplingSettings:
     novelty: Novelty | Literal["nothing"] = "input"
     surplus: float = 4.0
     confidence: Literal["output", "pair"] = "output"
-    focus: bool = True
     patience: int = 100
     warmer: float = 0.2
     warmest: float = 1.0

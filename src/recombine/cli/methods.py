@@ -79,18 +79,17 @@ class Plan:
         epsilon = Resampler.epsilon if self.epsilon is None else self.epsilon
         return Resampler(epsilon, ngram=self.ngram, relevant=is_tag if are_inflections(examples) else None)
 
-    def validator(self, examples: Sequence[Example]) -> "Validator | None":
-        """Returns what decides which samples are kept: word forms of word forms, and what is rare unless told."""
+    def rare(self, examples: Sequence[Example]) -> "Validator | None":
+        """Returns what samples must have something rare by; None: all will do."""
         from recombine.own_data import choices
-        from recombine.own_data.validators import all_of, well_formed
 
         if self.epsilon is not None:
-            return all_of(well_formed(examples), self.resampler(examples).fit(examples))
+            return self.resampler(examples).fit(examples)
         if not (self.method == LEARNED if self.resample is None else self.resample):
-            return well_formed(examples)
+            return None
         rare = choices.rarity(examples)
         say(f"Rare: {rare.reason}.")
-        return all_of(well_formed(examples), rare.value)
+        return rare.value
 
 
 def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
@@ -133,19 +132,24 @@ def _advice(samples: "Samples", plan: Plan) -> str:
 
 def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     from recombine.execution.executor import SERIAL
+    from recombine.own_data.validators import all_of, well_formed
 
-    accept, learned = plan.validator(examples), plan.learned
+    rare, learned = plan.rare(examples), plan.learned
     executor = learned.executor and chosen_executor(learned.executor, learned.address)
     with enough_memory():
         augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
+        augmenter.focus = rare
+        accept = all_of(well_formed(examples), rare)
         with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
             return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
 
 
 def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+    from recombine.own_data.validators import all_of, well_formed
+
     with working(f"Making {plan.n:,} samples by {plan.method}"):
         augmenter.fit(examples)
-        accept = plan.validator(examples)
+        accept = all_of(well_formed(examples), plan.rare(examples))
         return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
 
 

@@ -158,7 +158,8 @@ def _made(
     if method == RECOMBINE:
         say, progress = show or (lambda _: None, lambda _: nullcontext())
         learned = _recombination(train, plan, say=say, progress=progress, state=state)
-        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, plan.rare(train).value))
+        learned.focus = plan.rare(train).value
+        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, learned.focus))
         if show is None:  # where it goes, there may be no GPU
             learned.fitted_.model.cpu()
         return _Made(method, samples, learned)

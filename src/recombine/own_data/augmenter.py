@@ -75,6 +75,7 @@ class Augmenter(OwnDataAugmenter):
             made["length"].value,
             sampling=self.sampling,
             prototypes=found.value.prototypes,
+            focus=kept.value,
             seeds=(self.seed,),
             device=self.device,
         )
@@ -167,6 +168,7 @@ class Augmenter(OwnDataAugmenter):
             values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
             made = choices_from_json(found.notes.get(CHOICES, {}), values)
         kept = rarity_rule(augmenter.rarity, examples, choices.rarity(examples))
+        found.focus = kept.value
         return augmenter._remember(examples, Learned(found, kept.value, {**made, "rarity": kept}))
 
     @property

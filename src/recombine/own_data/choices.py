@@ -30,7 +30,7 @@ GAP = 4
 EXCEPTION = 0.25
 """What more than this share of the examples have is no exception, so it is not called rare."""
 
-ENOUGH = 0.5
+ENOUGH = 0.75
 """A neighborhood rule will do if so many of the examples have a neighborhood by it."""
 
 LEAST_RATE, MOST_RATE = 0.01, 0.2
@@ -127,7 +127,8 @@ def rule_names(examples: Sequence[Example], rare: Choice[Resampler | None]) -> t
     """Chooses the neighborhood rules to try, in order.
 
     Word forms have the tagged rule. Else a rare token, which is mostly seen in short examples, comes from a short
-    second prototype; where it is pairs that are missing, both prototypes are long. So the paper has it on SCAN.
+    second prototype; where it is pairs that are missing, both prototypes are long. So the paper has it on SCAN. Where
+    examples share most of their words, they differ by parts, which can be swapped.
 
     Args:
         examples: The training examples.
@@ -136,7 +137,7 @@ def rule_names(examples: Sequence[Example], rare: Choice[Resampler | None]) -> t
     if are_inflections(examples):
         return ("tagged",)
     two = ("long-long", "long-short") if rare.name == PAIRS else ("long-short", "long-long")
-    return (*two, "one-prototype")
+    return (*two, "swap", "one-prototype")
 
 
 def rule_named(name: str) -> Rule:
@@ -188,7 +189,7 @@ def neighborhoods(
     seed: int = 0,
     effort: Effort = ALONE,
 ) -> Choice[Neighborhoods]:
-    """Chooses the first rule by which at least half of the examples have a neighborhood, or else the best.
+    """Chooses the first rule by which three quarters of the examples have a neighborhood, or else the best.
 
     Of many examples, some tell whether a rule will do, and only the chosen one is asked for all.
 
