@@ -60,7 +60,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
             tokens = torch.tensor([[(ids + [PAD] * steps)[:steps] for ids, _ in rows]])
             scores = torch.tensor([[score for _, score in rows]])
             of_y = torch.tensor([[-float(ids[0]) for ids, _ in rows]])  # the lower, the higher the first token's id
-            return Generated(tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y)
+            least = torch.log(0.1 * torch.tensor([[len(ids) for ids, _ in rows]]))  # the surer, the longer
+            return Generated(tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y, least)
 
         monkeypatch.setattr(batches, "generate", scripted)
         return asked
@@ -135,6 +136,18 @@ def test_where_nothing_has_to_be_new_training_pairs_are_kept(script: Script) -> 
     known = [A, B, SEP, B, A, EOS]
     script([(known, -1.0)])
     assert only(known, novelty="nothing") == ([Example(("a", "b"), ("b", "a"))], {})
+
+
+@pytest.mark.parametrize(("sure", "kept"), [(0.0, True), (0.59, True), (0.61, False)])
+def test_a_sample_is_turned_down_if_one_token_of_its_output_is_too_improbable(
+    script: Script, sure: float, kept: bool
+) -> None:
+    script([(NEW, -1.0)])  # six tokens: 0.6
+    once = replace(WARM, batch=1, patience=1, warmest=1.0, sure=sure)
+    found = sampler(once).sample(1, [0])[0]
+    unsure = {"with an output that the network is not sure of": 1}
+    assert (len(found), dict(found.rejected)) == ((1, {}) if kept else (0, unsure))
+    assert ("mostly not sure of outputs" in found.shortfall) != kept
 
 
 def test_a_sample_is_the_tokens_that_were_said(script: Script) -> None:
@@ -357,7 +370,7 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
 
     def draw(request: batches.Request) -> batches.Batch:
         drawn.append((request.number, int(request.chosen[0]), request.temperatures[0]))
-        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 2))
+        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 3))
 
     class Ahead(Serial):
         """Draws two more than are asked for."""

@@ -35,6 +35,7 @@ def test_log_probability_is_the_models_score(architecture: Architecture, decodin
     separators = (generated.tokens == SEP).transpose(1, 2).int()
     after = separators.cumsum(1) - separators > 0
     assert torch.allclose(generated.output_log_probability.double(), (log_p * after).sum(1), atol=1e-5)
+    assert torch.allclose(generated.least_log_probability.double(), (log_p * after).amin(1), atol=1e-5)
 
 
 @every_variant

@@ -100,7 +100,7 @@ def test_the_model_is_described(page: Page) -> None:
     model = page.get("/api/model").json()
     assert (model["prototypes"], model["examples"]) == (2, len(TASK.train))
     assert len(model["tokens"]) == model["token_count"]
-    assert (model["strategy"], model["temperature"]) == ("mixed", 0.4)
+    assert (model["strategy"], model["temperature"]) == ("mixed", 0.2)
     assert (model["file"], model["kept"]) == ("kept.jsonl", 0)
 
 

@@ -36,7 +36,8 @@ SHOWN = 20
 """So many rejected pairs are kept for each reason, to be looked at."""
 
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
-WRONG_SIDE, LESS_SURE = "with a token on the wrong side", "with an input that has a surer output"
+WRONG_SIDE, UNSURE = "with a token on the wrong side", "with an output that the network is not sure of"
+LESS_SURE = "with an input that has a surer output"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class SamplingSettings:
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
             outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
             is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
+        sure: The least probability, given x and what comes before, that every token of y must have. At 0.5, each is
+            more probable than all others together; 0, as in the paper, asks for nothing.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -61,6 +64,7 @@ class SamplingSettings:
     novelty: Novelty | Literal["nothing"] = "input"
     surplus: float = 4.0
     confidence: Literal["output", "pair"] = "output"
+    sure: float = 0.0
     patience: int = 100
     warmer: float = 0.2
     warmest: float = 1.0
@@ -121,6 +125,7 @@ class _Batch:
         self.entries: list[list[int]] = generated.entries[replica, numbers].tolist()
         self.scores: list[float] = generated.log_probability[replica, numbers].tolist()
         self.output_scores: list[float] = generated.output_log_probability[replica, numbers].tolist()
+        self.least: list[float] = generated.least_log_probability[replica, numbers].exp().tolist()
 
 
 class Sampler:
@@ -244,7 +249,7 @@ class Sampler:
         if reason is None:
             so_far.seen.add(key_of(ids))
             example = self._example(ids, batch, place)
-            reason = turned_down(example, accept)
+            reason = turned_down(example, accept) or (UNSURE if batch.least[place] < self.settings.sure else None)
         if reason is None:
             so_far.keep(*self._scored(example, batch, place))
             return
@@ -298,6 +303,8 @@ class Sampler:
                 f"Only {len(so_far.kept)} new ones had come when it took more than {self.settings.patience} draws to "
                 f"find another, at temperature {so_far.temperature:g}."
             )
+            if so_far.rejected[UNSURE] > len(so_far.kept):
+                shortfall += " It is mostly not sure of outputs: longer training may help, and GECA needs none."
         kept = tuple(example for _, example in best)
         return Samples(kept, n, dict(so_far.rejected), shortfall, tuple(so_far.turned_down))
 

@@ -47,6 +47,7 @@ class Generated:
         own: O at each step (T,): how many own tokens the copy entries counted.
         log_probability: Of each sequence, at temperature 1 (R, B); if it goes on from a prefix, given that.
         output_log_probability: Of what comes after ▷, given what comes before it (R, B); 0 where there is no ▷.
+        least_log_probability: Of the least probable token after ▷, the end included (R, B); 0 where there is no ▷.
     """
 
     tokens: Tensor
@@ -54,6 +55,7 @@ class Generated:
     own: list[int]
     log_probability: Tensor
     output_log_probability: Tensor
+    least_log_probability: Tensor
 
 
 @torch.no_grad()
@@ -97,7 +99,7 @@ def _draw(
     batch = prototypes.shape[1]
     tokens, entries, own = [], [], []
     total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
-    of_y = torch.zeros_like(total)
+    of_y, least = torch.zeros_like(total), torch.zeros_like(total)
     ended = torch.zeros_like(total, dtype=torch.bool)
     temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
@@ -113,7 +115,8 @@ def _draw(
         token = token.masked_fill(ended, PAD)
         log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
         total += log_p
-        of_y += log_p.masked_fill(~in_y, 0)
+        gained = log_p.masked_fill(~in_y, 0)
+        of_y, least = of_y + gained, torch.minimum(least, gained)
         own.append(run.own.shape[-1])
         entries.append(copying.best_entry(log_entries, sources, token))
         tokens.append(token)
@@ -122,7 +125,7 @@ def _draw(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token)
-    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total, of_y)
+    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total, of_y, least)
 
 
 class _Run:
@@ -205,6 +208,7 @@ def _beam(
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1, keepdim=True).expand_as(ended)
     of_y = torch.zeros_like(ended, dtype=total.dtype)
+    least = of_y
     tokens = prototypes.new_empty(replicas, batch, width, 0)
     entries = tokens.clone()
     own = []
@@ -222,7 +226,7 @@ def _beam(
         total, best = scores.flatten(2).topk(width, dim=-1)
         parent, token = best // vocabulary, best % vocabulary
         gained = (total - before.gather(2, parent)).masked_fill(~in_y.gather(2, parent), 0)
-        of_y = of_y.gather(2, parent) + gained
+        of_y, least = of_y.gather(2, parent) + gained, torch.minimum(least.gather(2, parent), gained)
         in_y = in_y.gather(2, parent) | (token == SEP)
         flat = (first + parent).flatten(1)
         own.append(run.own.shape[-1])
@@ -236,7 +240,7 @@ def _beam(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token.flatten(1))
-    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0], of_y[..., 0])
+    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0], of_y[..., 0], least[..., 0])
 
 
 def _rows(x: Tensor, index: Tensor) -> Tensor:
