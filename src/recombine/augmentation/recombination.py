@@ -53,8 +53,8 @@ class Recombination:
         prototypes: n: 0 (an ordinary network over pairs, "learned aug"), 1 or 2.
         deviations: Prototypes for sampling are not longer than the training prototypes' mean plus so many deviations.
         omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
-        focus: What at least one prototype must satisfy when samples are drawn, if any example does: a rare token comes
-            from a prototype that holds it. None: any will do, as in the paper. Not saved with a model.
+        focus: What the last prototype must satisfy when samples are drawn, if any example does: it supplies what the
+            first lacks, so a rare token comes from there. None: any will do, as in the paper. Not saved with a model.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
 

@@ -122,14 +122,16 @@ def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
-    """Returns the rows of a set in which at least one prototype is wanted; the set itself if there are next to none.
+    """Returns the rows of a set whose last prototype, which supplies what others lack, is wanted.
+
+    Where there are next to none, it returns the set itself.
 
     Args:
         whole: The set.
         wanted: Of each example, whether it is.
     """
     marks = np.array(wanted, np.bool_)
-    part = Accepted(whole, lambda rows: np.asarray(marks[rows].any(axis=1)))
+    part = Accepted(whole, lambda rows: marks[rows[:, -1]])
     try:
         part.draw(1, np.random.default_rng(0))
     except RecombineError:

@@ -30,8 +30,8 @@ TWIN_NAMES = 8
 GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 50_000
 """The most steps of training at the paper's size: a little more than the authors' code takes for SCAN."""
 
-TWIN_STEPS = 5_000
-"""With twins, 2,500 small steps were not enough on SCAN's around-right, and 5,000 large ones were."""
+SMALL_STEPS = 5_000
+"""The most steps of a small recombination network: 2,500 were not always enough to learn to swap parts of commands."""
 
 
 def size(examples: Sequence[Example], device: str = "auto") -> Choice[str]:
@@ -74,7 +74,8 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
     if are_inflections(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
         return Choice("gated copying", recipe, "word forms")
-    recipe = _sized(size, small=presets.SMALL_GENERATOR, paper=presets.SCAN_GENERATOR)
+    small = replace(presets.SMALL_GENERATOR, max_steps=SMALL_STEPS)
+    recipe = _sized(size, small=small, paper=presets.SCAN_GENERATOR)
     network = recipe.network
     if prototypes < 2:
         return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
@@ -99,15 +100,13 @@ def predictor(examples: Sequence[Example], size: str) -> Choice[Recipe]:
 def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:
     """Chooses how long a network trains: the epochs of its recipe, within bounds, for data of any size.
 
-    What goes by the names of twins is learned late, so with twins training is longer.
+    What goes by the names of twins is learned late, so with twins the least is twice as much.
 
     Args:
         recipe: How the network is built and trained.
         most: The most steps, unless the recipe has a bound of its own.
     """
-    least, bound = recipe.min_steps, recipe.max_steps or most
-    if recipe.twins:
-        least, bound = 2 * least, max(bound, TWIN_STEPS)
+    least, bound = recipe.min_steps * (2 if recipe.twins else 1), recipe.max_steps or most
     name = f"{least:,} to {bound:,} steps"
     reason = f"{recipe.epochs} epochs, or as many as small data need, or as few as large data leave time for"
     return Choice(name, replace(recipe, min_steps=least, max_steps=bound), reason)
