@@ -93,7 +93,7 @@ Neighborhood = Annotated[
         "--neighborhood",
         metavar="RULE",
         help="Which examples can give which: long-short, long-long, swap, one-prototype or tagged; auto: tagged for "
-        "word forms, else the first that suits what is rare and by which half of the examples have a neighborhood.",
+        "word forms, else the first that suits what is rare and by which three quarters of the examples have one.",
     ),
 ]
 Temperature = Annotated[
