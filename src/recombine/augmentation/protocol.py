@@ -26,6 +26,7 @@ class Samples(Sequence[Example]):
         requested: How many were asked for.
         rejected: How many candidates were turned down, by reason.
         shortfall: If there are fewer than requested, why; else empty.
+        warning: What else is to be known of them, if anything.
         turned_down: Some of the rejected candidates that are pairs, with the reason (``rejected``) among the details of
             their provenance; empty if the augmenter keeps none.
     """
@@ -35,6 +36,7 @@ class Samples(Sequence[Example]):
     rejected: Mapping[str, int] = field(default_factory=dict)
     shortfall: str = ""
     turned_down: tuple[Example, ...] = ()
+    warning: str = ""
 
     @property
     def account(self) -> str:
@@ -45,7 +47,7 @@ class Samples(Sequence[Example]):
         if others := sum(self.rejected.values()) - sum(named.values()):
             reasons.append(f"{others} for other reasons")
         turned_down = f"; rejected: {', '.join(reasons)}" if reasons else ""
-        return f"{kept}{turned_down}.{' ' + self.shortfall if self.shortfall else ''}"
+        return " ".join(filter(None, (f"{kept}{turned_down}.", self.shortfall, self.warning)))
 
     def __repr__(self) -> str:
         """Shows the account and the first few samples, as a notebook shows whatever it is given."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -36,8 +36,10 @@ SHOWN = 20
 """So many rejected pairs are kept for each reason, to be looked at."""
 
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
-WRONG_SIDE, UNSURE = "with a token on the wrong side", "with an output that the network is not sure of"
-LESS_SURE = "with an input that has a surer output"
+WRONG_SIDE, LESS_SURE = "with a token on the wrong side", "with an input that has a surer output"
+
+EVEN = 0.5
+"""Of an output with a token that is less probable than all others together, a network is not sure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,6 @@ class SamplingSettings:
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
             outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
             is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
-        sure: The least probability, given x and what comes before, that every token of y must have. At 0.5, each is
-            more probable than all others together; 0, as in the paper, asks for nothing.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -64,11 +64,18 @@ class SamplingSettings:
     novelty: Novelty | Literal["nothing"] = "input"
     surplus: float = 4.0
     confidence: Literal["output", "pair"] = "output"
-    sure: float = 0.0
     patience: int = 100
     warmer: float = 0.2
     warmest: float = 1.0
     batch: int = 512
+
+
+class _Scored(NamedTuple):
+    """A sample, how sure of it the network is, and the probability of the least probable token of its output."""
+
+    example: Example
+    score: float
+    least: float
 
 
 @dataclass
@@ -76,7 +83,7 @@ class _Collected:
     """What one replica has so far, and how patient it still is."""
 
     temperature: float
-    kept: dict[Tokens, tuple[float, Example]] = field(default_factory=dict)  # by what may be kept only once
+    kept: dict[Tokens, _Scored] = field(default_factory=dict)  # by what may be kept only once
     seen: set[bytes] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
     turned_down: list[Example] = field(default_factory=list)
@@ -84,13 +91,12 @@ class _Collected:
     kept_before: int = 0
     given_up: bool = False
 
-    def keep(self, key: Tokens, score: float, example: Example) -> None:
+    def keep(self, key: Tokens, sample: _Scored) -> None:
         """Keeps a sample, unless one with the same key has a higher score; the other of the two is turned down."""
-        best = score, example
         if key in self.kept:
-            best, worse = sorted((self.kept[key], best), key=lambda scored: -scored[0])
-            self.reject(LESS_SURE, worse[1])
-        self.kept[key] = best
+            sample, worse = sorted((self.kept[key], sample), key=lambda scored: -scored.score)
+            self.reject(LESS_SURE, worse.example)
+        self.kept[key] = sample
 
     def reject(self, reason: str, example: Example | None) -> None:
         """Counts a candidate that is turned down; some that are pairs are kept to be looked at."""
@@ -249,18 +255,19 @@ class Sampler:
         if reason is None:
             so_far.seen.add(key_of(ids))
             example = self._example(ids, batch, place)
-            reason = turned_down(example, accept) or (UNSURE if batch.least[place] < self.settings.sure else None)
+            reason = turned_down(example, accept)
         if reason is None:
             so_far.keep(*self._scored(example, batch, place))
             return
         shown = reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] < SHOWN
         so_far.reject(reason, self._example(ids, batch, place) if shown else None)
 
-    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, float, Example]:
-        """Returns what there may be only one sample of, how sure of this one the network is, and the sample."""
+    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, _Scored]:
+        """Returns what there may be only one sample of, and the sample with its scores."""
         if self.settings.confidence == "pair":
-            return example.d, batch.scores[place], example
-        return example.x, batch.output_scores[place] / (len(example.y) + 1), example  # the end counts, too
+            return example.d, _Scored(example, batch.scores[place], batch.least[place])
+        score = batch.output_scores[place] / (len(example.y) + 1)  # the end counts, too
+        return example.x, _Scored(example, score, batch.least[place])
 
     def _judge(self, ids: list[int], seen: set[bytes], known: Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
@@ -296,17 +303,28 @@ class Sampler:
         return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
 
     def _result(self, n: int, so_far: _Collected) -> Samples:
-        best = sorted(so_far.kept.values(), key=lambda scored: -scored[0])[:n]
+        best = sorted(so_far.kept.values(), key=lambda scored: -scored.score)[:n]
         shortfall = ""
         if len(best) < n:
             shortfall = (
                 f"Only {len(so_far.kept)} new ones had come when it took more than {self.settings.patience} draws to "
                 f"find another, at temperature {so_far.temperature:g}."
             )
-            if so_far.rejected[UNSURE] > len(so_far.kept):
-                shortfall += " It is mostly not sure of outputs: longer training may help, and GECA needs none."
-        kept = tuple(example for _, example in best)
-        return Samples(kept, n, dict(so_far.rejected), shortfall, tuple(so_far.turned_down))
+        kept = tuple(scored.example for scored in best)
+        return Samples(
+            kept, n, dict(so_far.rejected), shortfall, tuple(so_far.turned_down), _warning([s.least for s in best])
+        )
+
+
+def _warning(least: Sequence[float]) -> str:
+    """Warns if most outputs are such that the network is not sure of them."""
+    unsure = sum(probability < EVEN for probability in least)
+    if 2 * unsure <= len(least):
+        return ""
+    return (
+        f"The network is not sure of the outputs of {unsure} of these: look at them before you use them. "
+        "Longer training may help, and GECA needs none."
+    )
 
 
 def _because(example: Example, reason: str) -> Example:
