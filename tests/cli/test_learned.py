@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ from commands import Outcome, Run, assert_is_sentence
 
 from recombine import Augmenter
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.recombination import Recombination, SamplingSettings
+from recombine.augmentation.recombination import TAME, Recombination
 from recombine.cli import methods
 from recombine.cli.learned import Learned, find_neighborhoods
 from recombine.data import files
@@ -94,14 +94,13 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
 
         yield report
 
-    sampling = partial(SamplingSettings, batch=8)
-    monkeypatch.setattr("recombine.augmentation.recombination.SamplingSettings", sampling)
+    monkeypatch.setattr("recombine.augmentation.recombination.TAME", replace(TAME, batch=8))
     monkeypatch.setattr(methods, "drawing", drawing)
     done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
     assert done.code == 130
     assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
     (first, total), (second, _) = told
-    assert 0 <= first <= second < total == round(50 * SamplingSettings().surplus)
+    assert 0 <= first <= second < total == round(50 * TAME.surplus)
     assert not (tmp_path / "new.jsonl").exists()
 
 
@@ -178,7 +177,7 @@ def test_a_damaged_model(
 
 
 def test_a_population_writes_a_file_for_each_network(augment: Callable[..., Outcome], tmp_path: Path) -> None:
-    options = ("--seeds", 2, "-o", tmp_path / "new.jsonl", "--json")
+    options = ("--seeds", 2, "-o", tmp_path / "new.jsonl", "--json", "--temperature", 1)
     done = augment(*options)
     assert done.code == 0, done.err
     first, second = (files.read(tmp_path / f"new.{number}.jsonl") for number in range(2))
@@ -202,7 +201,7 @@ def test_epsilon_keeps_what_has_something_rare(augment: Callable[..., Outcome], 
         return ["jump" in sample.x or "I_JUMP" in sample.y for sample in files.read(tmp_path / "new.jsonl")]
 
     assert all(jumps("--epsilon", "0.05"))
-    assert not all(jumps("--no-resample"))
+    assert not all(jumps("-n", 50))
 
 
 QUICK = ("-n", 3, "--epochs", 2, "--device", "cpu", "--threads", 1)
@@ -252,8 +251,8 @@ def test_a_network_that_learned_nothing_needs_more_training(
 def test_a_count_that_cannot_be_reached(
     augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "recombine.augmentation.recombination.SamplingSettings"
-    monkeypatch.setattr(module, partial(SamplingSettings, patience=1, batch=64, surplus=1.0))
+    impatient = replace(TAME, patience=1, batch=64, surplus=1.0)
+    monkeypatch.setattr("recombine.augmentation.recombination.TAME", impatient)
     done = augment("-n", 300, "--epsilon", "0.05", "-o", tmp_path / "new.jsonl", "--json")
     assert done.code == 0, done.err
     report = json.loads(done.out)
@@ -264,7 +263,8 @@ def test_a_count_that_cannot_be_reached(
 
 def test_word_forms_give_word_forms(augment: Callable[..., Outcome], words: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    done = augment("-n", 2, "--epochs", 4, "--model", model, "-o", tmp_path / "new.tsv", source=words)
+    options = ("-n", 2, "--epochs", 4, "--temperature", 1, "--model", model)
+    done = augment(*options, "-o", tmp_path / "new.tsv", source=words)
     assert done.code == 0, done.err
     assert "Neighborhood tagged" in done.err
     assert len(files.read_inflections(tmp_path / "new.tsv")) == 2

@@ -30,7 +30,7 @@ from recombine.training.untrusted import fitting, typed
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
-TAME = Decoding("mixed", 0.2, dropout=False)
+TAME = SamplingSettings(decoding=Decoding("mixed", 0.2, dropout=False), warmest=0.2)
 """How samples are drawn unless told: more of them are right than by the paper's settings (docs/results.md)."""
 
 JUDGED_ON = 512
@@ -76,7 +76,7 @@ class Recombination:
         device: str = "auto",
     ) -> None:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
-        self.sampling = sampling or SamplingSettings(decoding=TAME)
+        self.sampling = sampling or TAME
         self.omega, self.focus, self.seeds, self.device = omega, focus, tuple(seeds), device
         self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None
