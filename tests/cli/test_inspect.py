@@ -54,7 +54,7 @@ def test_worked_examples_are_training_examples(run: Run, train: Path, rule: str,
 
 
 def test_auto_takes_the_rule_that_suits_the_data(run: Run, train: Path, words: Path) -> None:
-    assert [found["rule"] for found in inspected(run, train)["coverage"]] == ["one-prototype"]  # the others rarely do
+    assert [found["rule"] for found in inspected(run, train)["coverage"]] == ["swap"]  # the first two rarely do
     assert [found["rule"] for found in inspected(run, words)["coverage"]] == ["tagged"]
 
 

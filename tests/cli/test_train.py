@@ -182,7 +182,7 @@ def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path,
 
 @pytest.mark.parametrize("saves", [2, 5], ids=["in training", "before samples are drawn"])
 def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path, saves: int) -> None:
-    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "-o"]
+    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "--temperature", 1, "-o"]
     assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
     assert stopped([*arguments, tmp_path / "new.jsonl"], after=saves).returncode == -9
     left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
@@ -266,8 +266,8 @@ def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_agai
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    options = ["-n", 5, "--no-resample", "--seeds", 2] if command == "augment" else []
-    arguments = [command, train, "--epochs", 2, "--device", "cpu", *options, "-o", tmp_path / "out"]
+    options = ["-n", 5, "--no-resample", "--temperature", 1, "--seeds", 2] if command == "augment" else []
+    arguments = [command, train, "--epochs", 8, "--device", "cpu", *options, "-o", tmp_path / "out"]
     with monkeypatch.context() as patched:
         patched.setattr("recombine.own_data.unfinished.forget", interrupted)
         assert run(*arguments).code == 130
