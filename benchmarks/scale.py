@@ -27,7 +27,7 @@ from typing import TypeVar
 import torch
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding

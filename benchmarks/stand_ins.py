@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.scan import interpret
 from recombine.decoding.generate import Decoding
 from recombine.evaluation.audit import audit

@@ -9,7 +9,7 @@ from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK, example
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.evaluation.audit import Audit
 from recombine.example import Example

@@ -7,7 +7,7 @@ from dataclasses import replace
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.experiment import Outcome, Plan, Progress, Say, Task, part_of, run

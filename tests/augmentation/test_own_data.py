@@ -9,7 +9,7 @@ import torch
 from tiny_networks import WORD_FORM_GENERATOR
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.inflection import Inflection

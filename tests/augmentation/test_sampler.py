@@ -10,9 +10,10 @@ from networks import MORPHOLOGY, SCAN, network
 from toy import EXAMPLES, VOCABULARY
 
 from recombine.augmentation import batches
-from recombine.augmentation import sampler as module
+from recombine.augmentation import collected as module
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.sampler import Sampler, SamplingSettings
+from recombine.augmentation.sampler import Sampler
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.example import Example

@@ -1,6 +1,7 @@
 """What samples must not repeat, the training examples: asked for one candidate on the host, or many on the device."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -14,11 +15,11 @@ class Known:
     """The training examples of a replica."""
 
     def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary) -> None:
-        self.inputs = {key_of(vocabulary.encode(example.x)[:-1]) for example in examples}
-        self.outputs = {key_of(vocabulary.encode(example.y)[:-1]) for example in examples}
-        self.pairs = {key_of(vocabulary.encode(example.d)[:-1]) for example in examples}
-        self.input_tokens = {token for example in examples for token in vocabulary.encode(example.x)}
-        self.output_tokens = {token for example in examples for token in vocabulary.encode(example.y)}
+        inputs = [vocabulary.encode(example.x)[:-1] for example in examples]
+        outputs = [vocabulary.encode(example.y)[:-1] for example in examples]
+        self.inputs, self.outputs = set(map(key_of, inputs)), set(map(key_of, outputs))
+        self.pairs = {key_of([*x, SEP, *y]) for x, y in zip(inputs, outputs, strict=True)}
+        self.input_tokens, self.output_tokens = set(chain(*inputs)), set(chain(*outputs))
 
     def takes_sides(self, ids: list[int]) -> bool:
         """Tells whether all tokens of the input are of known inputs, and all of the output of known outputs."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, turned_down, unfitted
 from recombine.augmentation.protocol import Samples, Validator
-from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, SamplingSettings, Validators
+from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, Validators
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding

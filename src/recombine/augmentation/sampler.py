@@ -1,19 +1,18 @@
 """Draws samples from trained networks: prototypes from Ω, decoding, and what is kept (section 4, appendix B)."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 
 from recombine.augmentation.batches import Batches, Drawing
+from recombine.augmentation.collected import SHOWN, Collected, Scored
 from recombine.augmentation.drawing import turned_down
 from recombine.augmentation.known import Known, KnownInputs, key_of
-from recombine.augmentation.protocol import Novelty, Samples, Validator
+from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
-from recombine.decoding.generate import Decoding, Generated
+from recombine.decoding.generate import Generated
 from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
@@ -29,93 +28,8 @@ Drawn = Callable[[int, int], None]
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
 
-LEAST = 20
-"""Patience is not lost before there were draws enough for so many samples."""
-
-SHOWN = 20
-"""So many rejected pairs are kept for each reason, to be looked at."""
-
 UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
-WRONG_SIDE, LESS_SURE = "with a token on the wrong side", "with an input that has a surer output"
-
-EVEN = 0.5
-"""Of an output with a token that is less probable than all others together, a network is not sure."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SamplingSettings:
-    """How samples are drawn and which are kept.
-
-    Attributes:
-        decoding: How tokens are chosen.
-        novelty: What must be new: the pair; the input, since another output for a known input could only contradict
-            it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
-        surplus: Collect so many times n samples, if they can be had, and keep the n of the highest confidence.
-        confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
-            outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
-            is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
-        patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
-        warmer: By how much it is raised.
-        warmest: The temperature at which, patience being lost once more, drawing ends with fewer samples.
-        batch: Candidates drawn at a time by each replica.
-    """
-
-    decoding: Decoding = field(default_factory=Decoding)
-    novelty: Novelty | Literal["nothing"] = "input"
-    surplus: float = 4.0
-    confidence: Literal["output", "pair"] = "output"
-    patience: int = 100
-    warmer: float = 0.2
-    warmest: float = 1.0
-    batch: int = 512
-
-
-class _Scored(NamedTuple):
-    """A sample, how sure of it the network is, and the probability of the least probable token of its output."""
-
-    example: Example
-    score: float
-    least: float
-
-
-@dataclass
-class _Collected:
-    """What one replica has so far, and how patient it still is."""
-
-    temperature: float
-    kept: dict[Tokens, _Scored] = field(default_factory=dict)  # by what may be kept only once
-    seen: set[bytes] = field(default_factory=set)
-    rejected: Counter[str] = field(default_factory=Counter)
-    turned_down: list[Example] = field(default_factory=list)
-    drawn: int = 0  # at this temperature, as the next
-    kept_before: int = 0
-    given_up: bool = False
-
-    def keep(self, key: Tokens, sample: _Scored) -> None:
-        """Keeps a sample, unless one with the same key has a higher score; the other of the two is turned down."""
-        if key in self.kept:
-            sample, worse = sorted((self.kept[key], sample), key=lambda scored: -scored.score)
-            self.reject(LESS_SURE, worse.example)
-        self.kept[key] = sample
-
-    def reject(self, reason: str, example: Example | None) -> None:
-        """Counts a candidate that is turned down; some that are pairs are kept to be looked at."""
-        self.rejected[reason] += 1
-        if example is not None and self.rejected[reason] <= SHOWN:
-            self.turned_down.append(_because(example, reason))
-
-    def over(self, n: int, wanted: int, settings: SamplingSettings) -> bool:
-        """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first.
-
-        For a surplus beyond n it is not raised: what comes at higher temperatures would hardly be among the best.
-        """
-        gained = len(self.kept) - self.kept_before
-        if len(self.kept) < wanted and self.drawn >= settings.patience * max(LEAST, gained):
-            fixed = settings.decoding.strategy in ("greedy", "beam")
-            self.given_up = fixed or self.temperature >= settings.warmest or len(self.kept) >= n
-            self.temperature = min(settings.warmest, self.temperature + settings.warmer)
-            self.drawn, self.kept_before = 0, len(self.kept)
-        return self.given_up or len(self.kept) >= wanted
+WRONG_SIDE = "with a token on the wrong side"
 
 
 class _Batch:
@@ -194,7 +108,7 @@ class Sampler:
         settings = self.settings
         validators = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
         wanted = round(n * settings.surplus)
-        collected = [_Collected(settings.decoding.temperature) for _ in seeds]
+        collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         batches = Batches(
             Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds)),
@@ -219,11 +133,11 @@ class Sampler:
             if report is not None:
                 report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
         batches.close()
-        return [self._result(n, so_far) for so_far in collected]
+        return [so_far.samples(n, settings) for so_far in collected]
 
     def _collect(
         self,
-        so_far: _Collected,
+        so_far: Collected,
         chosen: np.ndarray,
         generated: Generated,
         replica: int,
@@ -249,7 +163,7 @@ class Sampler:
         if passed_over := int(known[:seen_until].sum()):
             so_far.rejected[KNOWN] += passed_over
 
-    def _look(self, so_far: _Collected, batch: _Batch, place: int, accept: Validator | None) -> None:
+    def _look(self, so_far: Collected, batch: _Batch, place: int, accept: Validator | None) -> None:
         """Keeps one of the candidates, or counts why not."""
         ids, reason = self._judge(batch.tokens[place], so_far.seen, self._known[batch.replica])
         if reason is None:
@@ -262,12 +176,12 @@ class Sampler:
         shown = reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] < SHOWN
         so_far.reject(reason, self._example(ids, batch, place) if shown else None)
 
-    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, _Scored]:
+    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, Scored]:
         """Returns what there may be only one sample of, and the sample with its scores."""
         if self.settings.confidence == "pair":
-            return example.d, _Scored(example, batch.scores[place], batch.least[place])
+            return example.d, Scored(example, batch.scores[place], batch.least[place])
         score = batch.output_scores[place] / (len(example.y) + 1)  # the end counts, too
-        return example.x, _Scored(example, score, batch.least[place])
+        return example.x, Scored(example, score, batch.least[place])
 
     def _judge(self, ids: list[int], seen: set[bytes], known: Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
@@ -301,36 +215,6 @@ class Sampler:
         # Prototypes are padded to a common width, so a place says which prototype and where.
         k, j = divmod(place - own, batch.width)
         return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
-
-    def _result(self, n: int, so_far: _Collected) -> Samples:
-        best = sorted(so_far.kept.values(), key=lambda scored: -scored.score)[:n]
-        shortfall = ""
-        if len(best) < n:
-            shortfall = (
-                f"Only {len(so_far.kept)} new ones had come when it took more than {self.settings.patience} draws to "
-                f"find another, at temperature {so_far.temperature:g}."
-            )
-        kept = tuple(scored.example for scored in best)
-        return Samples(
-            kept, n, dict(so_far.rejected), shortfall, tuple(so_far.turned_down), _warning([s.least for s in best])
-        )
-
-
-def _warning(least: Sequence[float]) -> str:
-    """Warns if most outputs are such that the network is not sure of them."""
-    unsure = sum(probability < EVEN for probability in least)
-    if 2 * unsure <= len(least):
-        return ""
-    return (
-        f"The network is not sure of the outputs of {unsure} of these: look at them before you use them. "
-        "Longer training may help, and GECA needs none."
-    )
-
-
-def _because(example: Example, reason: str) -> Example:
-    """Returns the example with the reason for its rejection among the details of its provenance."""
-    assert example.provenance is not None
-    return example.with_provenance(replace(example.provenance, details={"rejected": reason}))
 
 
 def _position(place: int, middle: int) -> int:

@@ -19,7 +19,7 @@ from recombine.example import Example
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Novelty
     from recombine.augmentation.recombination import Recombination
-    from recombine.augmentation.sampler import SamplingSettings
+    from recombine.augmentation.settings import SamplingSettings
     from recombine.execution.executor import Executor
     from recombine.neighborhoods import Effort, Neighborhoods
 
@@ -101,7 +101,7 @@ class Learned:
         novelty = default.novelty if self.novelty is None else cast("Novelty", self.novelty)
         temperature = default.decoding.temperature if self.temperature is None else self.temperature
         decoding = replace(default.decoding, temperature=temperature)
-        # The temperature may rise until enough is new, from wherever it starts.
+        # A temperature that was asked for is not too warm.
         return replace(default, novelty=novelty, decoding=decoding, warmest=max(default.warmest, temperature))
 
 

@@ -11,7 +11,7 @@ from recombine.augmentation.drawing import distinct_examples, unfitted
 from recombine.augmentation.protocol import Validator
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.data.text import shown
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.errors import unknown
 from recombine.inflection import is_tag
 from recombine.neighborhoods import NEIGHBORHOODS

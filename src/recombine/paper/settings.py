@@ -5,7 +5,7 @@ from typing import Literal
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.settings import SamplingSettings
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongShort, Rule, Tagged
 from recombine.paper.rows import Row
