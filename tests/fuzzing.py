@@ -106,6 +106,13 @@ def as_json(value: object) -> bytes:
     return json.dumps(value).encode("utf-8", "surrogatepass")
 
 
+def as_sealed_json(value: object) -> bytes:
+    """Returns a document as a file has it, with the right checksum if it can have one."""
+    from recombine.data.sealing import sealed
+
+    return as_json(sealed(value) if isinstance(value, dict) else value)
+
+
 def one_file(name: str, content: SearchStrategy[bytes]) -> SearchStrategy[dict[str, bytes]]:
     return content.map(lambda found: {name: found})
 
@@ -244,7 +251,7 @@ RECORD = {
     "correct": ["gA==", "wA=="],
     "tested": 2,
     "samples": [{"n": 4, "novel": 4, "right_and_novel": 3, "inputs_in_test": 2}, None],
-    "samples_right": {"mean": 0.5, "deviation": 0.1},
+    "samples_right": {"mean": 0.5, "deviation": 0.1, "n": 1},
     "kept": [4, 0],
     "rejected": [{"known": 1}, {}],
     "listing": [{"seed": 0, "x": "a", "y": "b", "right": True}],
@@ -255,8 +262,8 @@ RECORD = {
 def records() -> Target:
     from recombine.paper.records import read_records
 
-    content = altered(RECORD).map(as_json) | JSON.map(as_json) | st.binary(max_size=60) | DEEP
-    return Target(one_file("a.json", content), read_records)
+    documents = altered(RECORD).map(as_sealed_json) | JSON.map(as_json) | damaged(as_sealed_json(RECORD))
+    return Target(one_file("a.json", documents | st.binary(max_size=60) | DEEP), read_records)
 
 
 def runs() -> Target:
@@ -271,7 +278,7 @@ def runs() -> Target:
         small["attention"][:3],
         small["rarity"][:2],
     )
-    content = altered(small).map(as_json) | JSON.map(as_json) | damaged(as_json(small)) | DEEP
+    content = altered(small).map(as_sealed_json) | JSON.map(as_json) | damaged(as_sealed_json(small)) | DEEP
     return Target(one_file("run.json", content), lambda folder: render(read_run(folder)))
 
 

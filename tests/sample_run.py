@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from recombine.data.sealing import sealed
+
 HOSTILE = "</script><script>alert(1)</script><!--"
 """A token that ends the page's script and starts its own, if it is let."""
 
@@ -37,10 +39,10 @@ def sample_run() -> dict[str, Any]:
     }
 
 
-def write_run(folder: Path, run: object) -> Path:
-    """Writes the document where a report looks for it, and returns the folder."""
+def write_run(folder: Path, run: dict[str, Any]) -> Path:
+    """Writes the document, with its checksum, where a report looks for it, and returns the folder."""
     folder.mkdir(exist_ok=True)
-    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (folder / "run.json").write_text(json.dumps(sealed(run)), encoding="utf-8")
     return folder
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from commands import Run, assert_is_sentence
 
+from recombine.data.sealing import DIGEST, sealed
+
 RESULTS = Path(__file__).parent.parent.parent / "results/table1"
 CELL = {"row", "column", "mean", "std", "seeds", "paper", "paper_std"}
 
@@ -14,7 +16,7 @@ CELL = {"row", "column", "mean", "std", "seeds", "paper", "paper_std"}
 def write(folder: Path, row: str, *scores: float, **further: object) -> None:
     folder.mkdir(exist_ok=True)
     found = {"row": row, "column": "jump", "exact_match": scores, **further}
-    (folder / f"{row}.json").write_text(json.dumps(found))
+    (folder / f"{row}.json").write_text(json.dumps(sealed(found)))
 
 
 @pytest.fixture
@@ -125,8 +127,8 @@ def test_some_rows_and_splits_are_shown_alone(run: Run) -> None:
 def test_records_of_different_code_are_told_apart(run: Run, tmp_path: Path) -> None:
     for name, commit in (("geca", "a" * 40), ("recomb-2", "b" * 40)):
         record = json.loads((RESULTS / f"jump-{name}.json").read_text("utf-8")) | {"provenance": {"commit": commit}}
-        record.pop("digest", None)
-        (tmp_path / f"{name}.json").write_text(json.dumps(record), "utf-8")
+        del record[DIGEST]
+        (tmp_path / f"{name}.json").write_text(json.dumps(sealed(record)), "utf-8")
     assert "rows of jump were run with different code: commits aaaaaaa, bbbbbbb" in run(
         "paper", "table1", "--show", "-o", tmp_path
     ).out.replace("\n", " ")

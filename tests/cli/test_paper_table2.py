@@ -8,6 +8,8 @@ import pytest
 from commands import Run, assert_is_sentence
 from word_forms import write_language
 
+from recombine.paper.records import write_record
+
 CELL = {"row", "column", "language", "hints", "part", "metric", "mean", "std", "seeds", "paper", "paper_std"}
 
 
@@ -120,5 +122,5 @@ def test_what_there_is_not(run: Run, tmp_path: Path, options: list[str], words: 
 
 
 def test_records_of_table_1_are_not_shown(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"row": "baseline", "column": "jump", "exact_match": []}')
+    write_record({"row": "baseline", "column": "jump", "exact_match": []}, tmp_path)
     assert_is_sentence(run("paper", "table2", "--show", "-o", tmp_path), ["baseline", "none of Table 2"])

@@ -1,35 +1,60 @@
 import json
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recombine.data.sealing import DIGEST, sealed, unseal
+from recombine.errors import RecombineError
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
 )
+ALTERED = "a.json: this is not as it was written. Get it again."
 DOCUMENTS = st.dictionaries(st.text().filter(lambda key: key != DIGEST), VALUES, max_size=4)
+
+
+def problem(document: dict[str, Any]) -> str | None:
+    """Takes the checksum out of a document and returns what is wrong with it."""
+    try:
+        unseal(document, place="a.json", hint="Get it again.")
+    except RecombineError as error:
+        return str(error)
+    return None
 
 
 @given(DOCUMENTS)
 def test_what_was_sealed_is_intact_when_it_is_read(document: dict[str, object]) -> None:
     read = json.loads(json.dumps(sealed(document), indent=1, ensure_ascii=True))
-    assert unseal(read)
+    assert problem(read) is None
     assert read == document
 
 
 @given(DOCUMENTS, DOCUMENTS)
 def test_what_was_altered_is_not(document: dict[str, object], other: dict[str, object]) -> None:
     altered = {**other, DIGEST: sealed(document)[DIGEST]}
-    assert unseal(altered) == (json.dumps(document, sort_keys=True) == json.dumps(other, sort_keys=True))
+    is_same = json.dumps(document, sort_keys=True) == json.dumps(other, sort_keys=True)
+    assert problem(altered) == (None if is_same else ALTERED)
 
 
 def test_keys_that_are_numbers_become_strings_in_files() -> None:
-    assert unseal(json.loads(json.dumps(sealed({"counts": {2: "a", 10: "b"}, "none": None}))))
+    assert problem(json.loads(json.dumps(sealed({"counts": {2: "a", 10: "b"}, "none": None})))) is None
 
 
-def test_what_has_no_checksum_passes_and_an_odd_one_does_not() -> None:
-    assert unseal({"a": 1})
-    for odd in (7, [], {}, "", True):
-        assert not unseal({"a": 1, DIGEST: odd})
+@given(DOCUMENTS)
+def test_a_missing_checksum_is_told_from_a_wrong_one(document: dict[str, object]) -> None:
+    assert problem(document) == "a.json: this has no checksum, which should be under 'digest'. Get it again."
+
+
+def test_what_is_too_deep_to_be_written_was_altered() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert problem({"a": deep, DIGEST: ""}) == ALTERED
+
+
+@pytest.mark.parametrize("odd", [None, 7, [], {}, "", True])
+def test_an_odd_checksum_is_a_wrong_one(odd: object) -> None:
+    assert problem({"a": 1, DIGEST: odd}) == ALTERED

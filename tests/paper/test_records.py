@@ -1,7 +1,6 @@
 """What records say, and how they are read back."""
 
 import base64
-import json
 import re
 import shlex
 from dataclasses import asdict
@@ -139,6 +138,14 @@ def test_a_record_that_was_altered_or_cut_short_is_named(tmp_path: Path) -> None
         assert error.value.place == str(path)
 
 
+def test_a_record_without_a_checksum_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"row": "a", "column": "jump", "exact_match": [0.5]}', "utf-8")
+    with pytest.raises(RecombineError, match="no checksum") as error:
+        read_records(tmp_path)
+    assert (error.value.place, error.value.hint) == (str(path), "Get it again, or make it again.")
+
+
 def test_a_folder_without_records_has_none(tmp_path: Path) -> None:
     assert read_records(tmp_path) == read_records(tmp_path / "none") == []
 
@@ -161,8 +168,7 @@ def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_every_committed_figure_says_where_it_is_from() -> None:
     paths = sorted(RESULTS.glob("*.json"))
     assert paths
-    for path in paths:
-        found = json.loads(path.read_text("utf-8"))
+    for path, found in zip(paths, read_records(RESULTS), strict=True):
         assert path.name == write_name(found)
         assert len(found["seeds"]) == len(set(found["seeds"])) == 10
         assert len(found["exact_match"]) == (0 if found.get("dash") else 10)

@@ -140,11 +140,19 @@ def test_a_missing_run_is_said_with_what_to_do(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-def test_a_run_that_was_altered_is_named(tmp_path: Path) -> None:
-    document = sealed(small_run())
-    folder = write_run(tmp_path / "run", document)
-    assert isinstance(read_run(folder), Run)
-    write_run(folder, document | {"verdict": "It helps."})
-    with pytest.raises(RecombineError, match="not as it was written") as error:
-        read_run(folder)
-    assert error.value.place == str(folder / "run.json")
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (sealed(small_run()) | {"verdict": "It helps."}, "not as it was written"),
+        (small_run(), "no checksum"),
+        ({}, "no checksum"),
+    ],
+)
+def test_a_run_that_was_altered_or_has_no_checksum_is_named(
+    document: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(RecombineError, match=words) as error:
+        read_run(tmp_path)
+    assert (error.value.place, error.value.hint) == (str(path), "Get it again, or compare again.")

@@ -16,7 +16,8 @@ class Architecture:
         attention: Size of attention projections (tanh keys, queries and values); 0: linear key, nothing else projected.
         separate_attention: Each prototype has attention parameters of its own.
         own_attention: The decoder attends to (and may copy from) its own output.
-        copying: One softmax over vocabulary and prototype positions, a gated mixture of streams, or none.
+        copying: One softmax over vocabulary and prototype positions; a gated mixture of streams; such a mixture in
+            which copying has to outdo single tokens and costs extra in training, as in the authors' code; or none.
         shared_embedding: Encoder and decoder share one embedding table.
         tied_output: Output scores are products of the feed vector with the (decoder's) embeddings; else a linear layer.
         project_encoder: Project the encoder's two directions to one hidden size.
@@ -42,7 +43,7 @@ class Architecture:
     attention: int = 128
     separate_attention: bool = True
     own_attention: bool = False
-    copying: Literal["joint", "gated", "none"] = "joint"
+    copying: Literal["joint", "gated", "reluctant", "none"] = "joint"
     shared_embedding: bool = True
     tied_output: bool = True
     project_encoder: bool = False
@@ -58,6 +59,12 @@ class Architecture:
     kappa: float = 25.0
     epsilon: float = 1.0
     largest_norm: float = 10.0
+
+    @property
+    def gates(self) -> int:
+        """How many streams a gate weighs: those of copies, and that of writing if it has no scores of its own."""
+        copied = self.own_attention + self.prototypes
+        return {"gated": 1 + copied, "reluctant": copied}.get(self.copying, 0)
 
     @property
     def feed(self) -> int:

@@ -31,13 +31,27 @@ def joint(scores: Scores) -> Tensor:
 def gated(scores: Scores) -> Tensor:
     """Mixes one distribution per stream by a gate (section 3.2): log-probabilities (R, T, B, V + O + K·S)."""
     assert scores.gate is not None
+    return _mixed(scores, scores.gate)
+
+
+def reluctant(scores: Scores) -> Tensor:
+    """Copies where a stream outscores the single tokens that could be written, as in the authors' code for word forms.
+
+    A stream of copies is one more symbol to write. See `cost_of_copying` for what else sets it apart from `gated`.
+    """
+    assert scores.gate is not None
+    return _mixed(scores, torch.cat([scores.write.logsumexp(-1, keepdim=True), scores.gate], dim=-1))
+
+
+def _mixed(scores: Scores, gate: Tensor) -> Tensor:
+    """Mixes streams by a gate (R, T, B, 1 + copied streams), whose first place is that of writing."""
     copies = scores.prototypes.unbind(3)
-    own = [scores.own] if scores.gate.shape[-1] > 1 + len(copies) else []
+    own = [scores.own] if gate.shape[-1] > 1 + len(copies) else []
     streams = [scores.write, *own, *copies]
     # A stream with nothing to offer (no output yet) gets no weight.
     empty = torch.stack([(stream > MASKED / 2).sum(-1) == 0 for stream in streams], dim=-1)
-    gate = torch.log_softmax(scores.gate.masked_fill(empty, MASKED), dim=-1)
-    parts = [torch.log_softmax(s, dim=-1) + g.unsqueeze(-1) for s, g in zip(streams, gate.unbind(-1), strict=True)]
+    weights = torch.log_softmax(gate.masked_fill(empty, MASKED), dim=-1)
+    parts = [torch.log_softmax(s, dim=-1) + w.unsqueeze(-1) for s, w in zip(streams, weights.unbind(-1), strict=True)]
     return torch.cat(parts, dim=-1)
 
 
@@ -72,6 +86,15 @@ def target_log_probability(
     copied = entries[..., vocabulary:].masked_fill(~matches, MASKED).logsumexp(-1)
     # Tokens yet to be generated are masked: they match the target, but offer nothing to copy.
     return torch.logaddexp(written, copied), possible | (copied > MASKED / 2)
+
+
+def cost_of_copying(entries: Tensor, copies: int) -> Tensor:
+    """Returns log(1 + p(copy)) (R, T, B) of entries (R, T, B, V + copies), which training adds to a token's loss.
+
+    The authors' code for word forms leaves the symbol for copying in the distribution, beside the tokens that it stands
+    for, and normalises once more: a token that is only copied costs log 2 at least.
+    """
+    return entries[..., entries.shape[-1] - copies :].logsumexp(-1).exp().log1p()
 
 
 def token_probabilities(entries: Tensor, sources: Tensor) -> Tensor:

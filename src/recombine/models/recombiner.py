@@ -121,7 +121,7 @@ class Recombiner(nn.Module):
         contexts = self.attention.value_size * a.prototypes if a.prototypes else 0
         self.to_feed = Linear(replicas, hidden * (1 + a.own_attention) + contexts, a.feed)
         self.write = None if a.tied_output else Linear(replicas, a.feed, a.vocabulary)
-        self.gate = Linear(replicas, hidden, 1 + a.own_attention + a.prototypes) if a.copying == "gated" else None
+        self.gate = Linear(replicas, hidden, a.gates) if a.gates else None
         self.latent = self._latent() if a.latent else None
         # (R, 1, 1, V); which tokens are never written may depend on a replica's training data.
         self.register_buffer("unwritable", torch.zeros(replicas, 1, 1, a.vocabulary, dtype=torch.bool))
@@ -216,6 +216,8 @@ class Recombiner(nn.Module):
         if noise and a.write_dropout and sources.shape[-1] and self.training:
             may_write = ~noise.dropped(a.write_dropout, *target.shape[1:])
         log_p, possible = copying.target_log_probability(entries, sources, target, may_write=may_write)
+        if a.copying == "reluctant" and sources.shape[-1] and self.training:
+            log_p = log_p - copying.cost_of_copying(entries, sources.shape[-1])
         counts = possible & (target != PAD)
         return log_p.masked_fill(~counts, 0), counts
 
@@ -318,7 +320,12 @@ class Recombiner(nn.Module):
 
     def entries(self, scores: Scores) -> Tensor:
         """Returns log-probabilities (R, T, B, V + C) of writing each token and of copying from each source."""
-        normalise = {"joint": copying.joint, "gated": copying.gated, "none": copying.write_only}
+        normalise = {
+            "joint": copying.joint,
+            "gated": copying.gated,
+            "reluctant": copying.reluctant,
+            "none": copying.write_only,
+        }
         return normalise[self.architecture.copying](scores)
 
     def sources(self, context: Context, own: Tensor) -> Tensor:

@@ -136,8 +136,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     """Reads all records of a folder.
 
     Raises:
-        RecombineError: If a file is no record, or not as it was written. Records of before there were checksums have
-            none.
+        RecombineError: If a file is no record, has no checksum, or is not as it was written.
     """
     found = []
     for path in sorted(folder.glob("*.json")):
@@ -147,10 +146,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
         if not is_record(content):
             raise RecombineError("this is no record of an experiment.", place=str(path))
-        if not unseal(content):
-            raise RecombineError(
-                "this record is not as it was written.", place=str(path), hint="Get it again, or make it again."
-            )
+        unseal(content, place=str(path), hint="Get it again, or make it again.")
         found.append(content)
     return found
 

@@ -25,7 +25,7 @@ def read_run(folder: str | Path) -> Run:
         folder: What ``recombine compare -o`` wrote.
 
     Raises:
-        RecombineError: If there is no such file, or it is not what ``recombine compare`` writes.
+        RecombineError: If there is no such file, or it is not what ``recombine compare`` wrote.
     """
     path = Path(folder) / RUN_FILE
     try:
@@ -38,8 +38,8 @@ def read_run(folder: str | Path) -> Run:
         ) from error
     try:
         document = _parse(content, str(path))
-        if isinstance(document, dict) and not unseal(document):
-            raise RecombineError("this is not as it was written.", hint="Get it again, or compare again.")
+        if isinstance(document, dict):
+            unseal(document, place=str(path), hint="Get it again, or compare again.")
         run = decode(document, Run)
         _check(run)
     except RecombineError as error:

@@ -96,11 +96,15 @@ vocabulary for all, each writes as if the vocabulary were its own.
 
 WORD_FORM_PREDICTOR = replace(
     WORD_FORM_GENERATOR,
-    network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False),
+    network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False, copying="reluctant"),
     epochs=100,
     decay_at=50,
 )
-"""The paper's predictor for word forms: copies from its input (appendix D; the rate falls as in the authors' code)."""
+"""The paper's predictor for word forms: copies from its input (appendix D).
+
+The rate falls as in the authors' code, and copying is as reluctant: on Spanish past tense, the development set, that
+found more lemmas than the gate of the text, and had a higher F1.
+"""
 
 SMALL_WORD_FORM_GENERATOR = replace(
     WORD_FORM_GENERATOR,
