@@ -9,8 +9,10 @@ from recombine.models.attention import MASKED
 from recombine.models.copying import (
     Scores,
     best_entry,
+    cost_of_copying,
     gated,
     joint,
+    reluctant,
     target_log_probability,
     token_probabilities,
     write_only,
@@ -64,6 +66,22 @@ def test_gated_copying_by_hand(token: int) -> None:
     )
     assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
     assert token_probabilities(entries[:, 0], SOURCES)[0, 0, token].item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("token", [0, 1, 2])
+def test_reluctant_copying_by_hand(token: int) -> None:
+    entries = reluctant(scores(gate=GATE[1:]))
+    log_p, _ = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
+    p = softmax([*WRITE, *GATE[1:]])  # one more symbol for each stream
+    expected = (
+        p[token]
+        + p[3] * share(softmax(OWN), OWN_TOKENS, token)
+        + p[4] * share(softmax(FIRST), FIRST_TOKENS, token)
+        + p[5] * share(softmax(SECOND), SECOND_TOKENS, token)
+    )
+    assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
+    assert token_probabilities(entries[:, 0], SOURCES)[0, 0].sum().item() == pytest.approx(1, abs=1e-12)
+    assert cost_of_copying(entries, SOURCES.shape[-1]).item() == pytest.approx(math.log(1 + sum(p[3:])), abs=1e-12)
 
 
 @pytest.mark.parametrize("own", [[], [MASKED, MASKED]], ids=["absent", "masked"])

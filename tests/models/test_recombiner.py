@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from networks import PRODUCIBLE, VARIANTS, batch, every_sequence, network, one_at_a_time, some_z
@@ -129,3 +131,12 @@ def test_only_state_dropout_acts_in_evaluation() -> None:
     model = network(VARIANTS["scan"])
     prototypes, target = batch(model)
     assert not torch.allclose(model(prototypes, target)[0], model(prototypes, target, Noise([0]))[0])
+
+
+def test_reluctant_copying_costs_extra_in_training_only() -> None:
+    model = network(VARIANTS["morphology-reluctant"])
+    prototypes, target = batch(model)
+    judged, counts = model(prototypes, target)
+    extra = (judged - model.train()(prototypes, target)[0])[counts]
+    assert (extra > 0).all()
+    assert (extra < math.log(2)).all()
