@@ -23,6 +23,11 @@ def is_tag(token: str) -> bool:
     return len(token) > 2 and token[0] == "[" and token[-1] == "]"
 
 
+def is_named_tag(token: str) -> bool:
+    """Tells tags with names, such as PST, from characters and from tags that begin with a digit, such as 1S."""
+    return is_tag(token) and not token[1].isdigit()
+
+
 @dataclass(frozen=True, slots=True)
 class Inflection:
     """A word form with its analysis.

@@ -50,13 +50,18 @@ def test_the_rows_are_the_papers_in_its_order_and_then_what_its_code_did() -> No
         "learned aug + resampling (as coded)",
         "recomb-1 + resampling (as coded)",
         "recomb-2 + resampling (as coded)",
+        "recomb-1 + resampling (gated predictor)",
+        "recomb-1 + resampling (any rare tag)",
     ]
 
 
 def test_rows_have_the_papers_protocol() -> None:
     for name in ROWS:
         found = of(name)
-        assert (found.n, found.p_aug, found.predictor) == (180, None, WORD_FORM_PREDICTOR)
+        copying = "gated" if "gated" in name else "reluctant"
+        network = replace(WORD_FORM_PREDICTOR.network, copying=copying)
+        assert (found.n, found.p_aug, found.predictor) == (180, None, replace(WORD_FORM_PREDICTOR, network=network))
+        assert found.rare_tags == ("all" if "any rare tag" in name else "named")
         assert found.resampling == ("resampling" in name and name != "baseline + resampling")
         assert found.generator.network.latent == (2 if "VAE" in name else 0)
         if "as coded" not in name:
@@ -112,7 +117,8 @@ def test_keys_name_the_data_of_each_seed(source: Path) -> None:
     assert both["samples by recombination"].key == keys.samples(found).key
     assert both["samples by geca"].key == keys.samples(of("geca + resampling")).key
     rare = of("recomb-2 + resampling (as coded)")
-    assert keys.samples(rare).key != keys.samples(replace(rare, omega="rule")).key
+    changed = (rare, replace(rare, omega="rule"), replace(rare, omega="focused"), replace(rare, rare_tags="all"))
+    assert len({keys.samples(each).key for each in changed}) == len(changed)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from recombine.augmentation.recombination import Prior, Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
 from recombine.experiment import Task
-from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs
+from recombine.inflection import is_named_tag
+from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
 from recombine.paper.settings import Settings
 from recombine.paper.strict import described
 from recombine.paper.tasks import of_each
@@ -63,7 +64,8 @@ def _by_rule(
 
 
 def _resampler(settings: Settings, task: Task) -> Resampler:
-    return replace(settings.resampler, relevant=task.relevant)
+    relevant = is_named_tag if settings.rare_tags == "named" else task.relevant
+    return replace(settings.resampler, relevant=relevant)
 
 
 def _accept(settings: Settings, task: Task) -> Validator | None:
@@ -76,6 +78,14 @@ def _accept(settings: Settings, task: Task) -> Validator | None:
 
 
 def _prior(settings: Settings, task: Task) -> Prior | None:
+    if settings.omega == "focused":
+
+        def with_something_rare(neighborhoods: Neighborhoods, examples: Sequence[Example]) -> Omega:
+            rare = _resampler(settings, task).fit(examples)
+            whole = compatible(neighborhoods, examples, deviations=settings.deviations)
+            return focused(whole, [bool(rare.weight(example)) for example in examples])
+
+        return with_something_rare
     if settings.omega == "near":
         return lambda _, examples: TagPairs(examples, farthest=NEAR)
     if settings.omega == "rare":

@@ -47,8 +47,11 @@ class Keys:
 
     def samples(self, settings: Settings) -> Stage:
         """The drawing of samples."""
-        rare = described(settings.resampler) if settings.resampling or settings.omega == "rare" else None
+        focus = settings.omega in ("focused", "rare")
+        rare = described(settings.resampler) if settings.resampling or focus else None
         inputs: dict[str, Any] = {"n": settings.n, "resampler": rare}
+        if settings.rare_tags != "all":
+            inputs["rare tags"] = settings.rare_tags
         if settings.method == "geca":
             inputs |= {"train": self.train, "geca": described(settings.geca), "seeds": self.seeds}
             return Stage("samples", inputs)

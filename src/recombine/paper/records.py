@@ -12,7 +12,8 @@ import numpy as np
 
 from recombine.augmentation.protocol import Samples
 from recombine.data.limits import read_whole
-from recombine.data.output import replacing
+from recombine.data.locking import locked
+from recombine.data.output import replacing, sweep
 from recombine.data.sealing import sealed, unseal
 from recombine.errors import RecombineError
 from recombine.evaluation.audit import audit
@@ -127,8 +128,10 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
     """Writes an experiment's record, sealed with a checksum, where `read_records` looks for it."""
     name = f"{found['column']}-{found['row']}".replace(" + ", "-").replace(" - ", "-no-")
     path = folder / f"{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.json"
-    with replacing(path, force=True) as file:
-        file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
+    with locked(path, say=lambda _: None):  # whoever else writes it is done in a moment
+        sweep(path)
+        with replacing(path, force=True) as file:
+            file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
     return path
 
 

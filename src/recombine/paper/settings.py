@@ -38,13 +38,15 @@ class Settings:
         neighborhood: Which prototypes each training example is rebuilt from.
         prototypes: n of the recombination network.
         deviations: See `Recombination`.
-        omega: Which prototypes samples are made from: those that the rule has; of word forms, pairs whose tags differ
-            by two at most, or pairs around an example with a rare tag (both as in the authors' code).
+        omega: Which prototypes samples are made from: those that the rule has; those of them whose last prototype has
+            something rare (``focused``: section 4.2 would have rare tags in prototypes); of word forms, pairs whose
+            tags differ by two at most, or pairs around an example with a rare tag (both as in the authors' code).
         generator: How recombination networks are trained.
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
         resampling: Whether only samples with something rare in them are kept.
         resampler: What is rare.
+        rare_tags: Of word forms, which tags may be rare: all, or, as in the authors' code, named ones (PST, not 1S).
         direct: Direct inference.
         n: How many samples.
         p_aug: How often a predictor sees one; None: all examples count alike.
@@ -55,12 +57,13 @@ class Settings:
     neighborhood: Rule = field(default_factory=LongShort)
     prototypes: int = 2
     deviations: float | None = 1.0
-    omega: Literal["rule", "near", "rare"] = "rule"
+    omega: Literal["rule", "focused", "near", "rare"] = "rule"
     generator: Recipe = SCAN_GENERATOR
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     geca: GECA = field(default_factory=GECA)
     resampling: bool = False
     resampler: Resampler = field(default_factory=Resampler)
+    rare_tags: Literal["all", "named"] = "all"
     direct: Direct = field(default_factory=Direct)
     n: int = 400
     p_aug: float | None = 0.0

@@ -1,0 +1,34 @@
+"""Which prototypes samples are made from, and which tags count as rare."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from recombine.experiment import Task
+from recombine.inflection import Inflection, is_tag
+from recombine.neighborhoods import Tagged
+from recombine.paper.drawing import _accept, _prior
+from recombine.paper.settings import WORD_FORMS
+
+FORMS = [
+    *(Inflection(f"lemma{letter}", ("V", "PRS"), f"form{letter}") for letter in "abcdefghij"),
+    Inflection("lemmak", ("V", "PST"), "formedk"),
+    Inflection("lemmal", ("V", "1S"), "forml"),
+]
+TASK = Task(train=[form.for_generation for form in FORMS], test=[], relevant=is_tag)
+RARE = replace(WORD_FORMS, resampling=True, resampler=replace(WORD_FORMS.resampler, epsilon=0.1))
+
+
+def test_tags_that_begin_with_a_digit_are_rare_only_if_all_may_be() -> None:
+    for which, kept in (("all", [10, 11]), ("named", [10])):
+        accept = _accept(replace(RARE, rare_tags=which), TASK)  # type: ignore[arg-type]
+        assert accept is not None
+        assert [place for place, example in enumerate(TASK.train) if accept(example) is None] == kept
+
+
+def test_focused_prototypes_have_something_rare() -> None:
+    rule = Tagged(prototypes=1)
+    prior = _prior(replace(RARE, omega="focused", neighborhood=rule), TASK)
+    assert prior is not None
+    drawn = prior(rule.build(TASK.train), TASK.train).draw(50, np.random.default_rng(0))
+    assert set(drawn[:, -1].tolist()) == {10, 11}
