@@ -7,7 +7,9 @@ from commands import Run
 from word_forms import write_language
 
 from recombine.data import files
+from recombine.data.locking import lock_of
 from recombine.data.scan_grammar import interpret
+from recombine.errors import RecombineError
 
 
 def test_scan_writes_the_split(run: Run, tmp_path: Path) -> None:
@@ -67,3 +69,31 @@ def test_sigmorphon_bad_choice(run: Run, tmp_path: Path, options: list[str], wor
     assert (done.code, done.out) == (2, "")
     assert all(word in done.err for word in words)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_killed_command_goes_on_and_clears_up(run: Run, tmp_path: Path) -> None:
+    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
+    assert run(*words).code == 0
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "scan").iterdir()}
+    assert "already" in run(*words).err
+    # As a process leaves it that is killed while it writes the second file.
+    (tmp_path / "scan/test.tsv").rename(tmp_path / "scan/.test.tsv.0123456789abcdef.tmp")
+    lock_of(tmp_path / "scan/test.tsv").write_text("process 1 on host")
+    assert run(*words).code == 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "scan").iterdir()} == whole
+
+
+def test_a_second_file_that_cannot_be_written_leaves_no_first(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = files.write
+
+    def fail(part: object, path: str, **options: object) -> int:
+        if path.endswith("test.tsv"):
+            raise RecombineError("the disk is full.")
+        return write(part, path, **options)
+
+    monkeypatch.setattr(files, "write", fail)
+    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
+    assert "the disk is full" in run(*words).err
+    assert list(tmp_path.iterdir()) == []

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,3 +99,12 @@ def test_results_and_settings_have_a_largest_size_too(
     monkeypatch.setattr(limits, "MAX_WHOLE", 50_000)
     with pytest.raises(RecombineError, match=r"takes 50,001 bytes, expected at most 50,000"):
         read(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "a.json"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="pipe"):
+        limits.read_whole(pipe)
+    with pytest.raises(RecombineError, match="no record"):
+        read_records(tmp_path)

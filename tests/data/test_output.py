@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from recombine.data import output
-from recombine.data.output import replacing, replacing_folder, sweep, sweep_within
+from recombine.data.output import all_or_none, replacing, replacing_folder, sweep, sweep_within
 from recombine.errors import RecombineError
 
 
@@ -170,3 +170,21 @@ def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([of_another, own])
     sweep_within(tmp_path)
     assert list(tmp_path.iterdir()) == [own]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, RecombineError("full")])
+def test_of_several_files_all_are_made_or_none(tmp_path: Path, raised: type[BaseException] | BaseException) -> None:
+    there, first, second = (tmp_path / name for name in ("there", "first", "second"))
+    there.write_text("from before")
+
+    def break_off() -> None:
+        with all_or_none([there, first, second]):
+            first.write_text("whole")
+            raise raised
+
+    with pytest.raises((KeyboardInterrupt, RecombineError)):
+        break_off()
+    assert list(tmp_path.iterdir()) == [there]
+    with all_or_none([there, first]):
+        first.write_text("whole")
+    assert first.read_text() == "whole"

@@ -1,5 +1,7 @@
 """Finding training examples, and keeping samples."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,23 @@ def test_an_empty_file_will_do_and_a_folder_will_not(tmp_path: Path) -> None:
         Keeper(tmp_path)
     with pytest.raises(RecombineError, match="standard output"):
         Keeper(Path("-"))
+
+
+KEEP = """
+import sys
+from pathlib import Path
+from recombine.example import Example
+from recombine.explore.keeping import Keeper
+keeper = Keeper(Path(sys.argv[1]))
+for number in range(20):
+    keeper.keep(Example((sys.argv[2], str(number)), ("y",)))
+"""
+
+
+def test_two_processes_keep_samples_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    (tmp_path / ".kept.jsonl.0123456789abcdef.tmp").touch()  # of one that was killed
+    both = [subprocess.Popen([sys.executable, "-c", KEEP, str(path), name]) for name in "ab"]
+    assert [process.wait() for process in both] == [0, 0]
+    assert sorted(one.x for one in read(path)) == sorted((name, str(n)) for name in "ab" for n in range(20))
+    assert list(tmp_path.iterdir()) == [path]

@@ -100,6 +100,13 @@ def test_records_are_written_and_read(tmp_path: Path, row: str, name: str) -> No
     assert read_records(folder) == [found | {"exact_match": []}]
 
 
+def test_what_a_killed_process_left_of_a_record_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / ".jump-a.json.0123456789abcdef.tmp").write_text("half")
+    (tmp_path / ".jump-a.json.lock").write_text("process 1 on host")
+    path = write_record({"row": "a", "column": "jump", "exact_match": []}, tmp_path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize(
     "content",
     [

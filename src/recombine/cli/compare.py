@@ -105,6 +105,7 @@ def compare_cli(
     --max-time bounds each of two trainings. After an interruption the same command goes on, if there is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
+    from recombine.comparison.document import RUN_FILE
     from recombine.comparison.methods import RECOMBINE, Plan
 
     plan = Plan(
@@ -120,7 +121,7 @@ def compare_cli(
     )
     plan.check()
     check_executor(executor, address)
-    folder = _folder(output, force=force or is_unfinished(output))
+    folder = _folder(output, force=force)
     check_one_standard_input(data, test)
     reading = Reading(format, tokens, columns, header)
     split = _split(data, test, reading, plan)
@@ -130,9 +131,8 @@ def compare_cli(
     say(_described(split))
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
-    with working_on(output) as goes_on:
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+    files = [] if folder is None else [str(folder / name) for name in (RUN_FILE, GENERATORS, PREDICTORS)]
+    with working_on(files[0] if files else None, files) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
             found = compare(
                 split,
@@ -161,7 +161,8 @@ def _folder(output: str | None, *, force: bool) -> Path | None:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
-    check_free([folder / RUN_FILE], force=force)
+    run = folder / RUN_FILE
+    check_free([run], force=force or is_unfinished(str(run)))
     return folder
 
 

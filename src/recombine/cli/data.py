@@ -8,7 +8,8 @@ import typer
 
 from recombine.cli.options import Folder, Force, Json, Seed
 from recombine.cli.printing import counted, print_json, say, say_next, working
-from recombine.cli.writing import check_free
+from recombine.cli.writing import check_free, is_unfinished, working_on
+from recombine.data.output import all_or_none
 from recombine.example import Example
 
 SCAN_FILES = ("train.tsv", "test.tsv")
@@ -74,7 +75,7 @@ def write_scan(folder: Path, split: str, *, seed: int = 0, force: bool = False) 
     """
     from recombine.data import scan
 
-    check_free((folder / name for name in SCAN_FILES), force=force)
+    _check_free(folder, SCAN_FILES, force=force)
     dataset = scan.split(split, seed=seed)
     return _write(folder, dict(zip(SCAN_FILES, (dataset.train, dataset.test), strict=True)), format="tsv", force=force)
 
@@ -94,7 +95,7 @@ def write_sigmorphon(
     """
     from recombine.data import files, sigmorphon
 
-    check_free((folder / name for name in SIGMORPHON_FILES), force=force)
+    _check_free(folder, SIGMORPHON_FILES, force=force)
     inflections = files.read_inflections(sigmorphon.locate(language, source))
     drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
     parts = {
@@ -104,10 +105,20 @@ def write_sigmorphon(
     return _write(folder, parts, format="sigmorphon", force=force)
 
 
+def _check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
+    paths = [folder / name for name in names]
+    check_free(paths, force=force or is_unfinished(str(paths[-1])))
+
+
 def _write(folder: Path, parts: Mapping[str, Sequence[Example]], *, format: str, force: bool) -> dict[str, int]:
     from recombine.data import files
 
-    return {name: files.write(part, folder / name, format=format, force=force) for name, part in parts.items()}
+    paths = [str(folder / name) for name in parts]
+    with working_on(paths[-1], paths) as goes_on, all_or_none(paths):
+        return {
+            name: files.write(part, path, format=format, force=force or goes_on)
+            for (name, part), path in zip(parts.items(), paths, strict=True)
+        }
 
 
 def _report(folder: Path, counts: Mapping[str, int], *, json: bool) -> None:

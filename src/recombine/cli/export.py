@@ -9,7 +9,7 @@ from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, 
 from recombine.cli.printing import print_json, print_line, say
 from recombine.cli.reading import Reading, check_one_standard_input
 from recombine.cli.warnings import warn_of_strange_tokens
-from recombine.cli.writing import check_free
+from recombine.cli.writing import check_free, is_unfinished
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]
@@ -52,7 +52,8 @@ def export_cli(
 
     check_toolkit(to)
     check_one_standard_input(data, new)
-    check_free([Path(output) / README], force=force)
+    readme = Path(output) / README  # the last file that is written, and the one that is locked
+    check_free([readme], force=force or is_unfinished(str(readme)))
     reading = Reading(format, tokens, columns, header)
     originals, made = reading.read(data), reading.read(new)
     warn_of_strange_tokens(originals, made)

@@ -8,7 +8,7 @@ from recombine.cli.explaining import explained
 from recombine.cli.options import AUTO, Device, Force, Seed, Threads
 from recombine.cli.printing import say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
-from recombine.cli.writing import check_free
+from recombine.cli.writing import check_free, working_on
 from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def picture_cli(
         augmenter = Recombination.load(model, device=device)
         sample = pick_sample(augmenter, pick, seed=seed)
         drawn = draw(augmenter, sample)
-    with replacing(output, force=force) as stream:
+    with working_on(output), replacing(output, force=force) as stream:
         stream.write(drawn.encode())
     for line in explained(sample):
         say(line)

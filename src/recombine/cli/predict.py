@@ -9,7 +9,8 @@ from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, He
 from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.reading import STANDARD, Reading, tokens_for
 from recombine.cli.training import enough_memory, use_threads
-from recombine.cli.writing import check_free, numbered
+from recombine.cli.writing import check_free, is_unfinished, numbered, working_on
+from recombine.data.output import all_or_none
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance
 from recombine.example import Tokens as TokenTuple
@@ -69,14 +70,15 @@ def predict_cli(
         raise RecombineError("--json and the predictions both want standard output.", hint="Name a file with -o.")
     predictor = load_predictor(model, device=device)
     targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
-    check_free(targets, force=force)
+    check_free(targets, force=force or is_unfinished(output))
     kind = tokens_for(model, predictor.notes, tokens)
     reading = Reading(format, kind, columns, header)
     asked = reading.read_inputs(inputs)
     use_threads(threads)
     predictions = predict(predictor, asked, beam=beam)
-    for target, each in zip(targets, predictions, strict=False):
-        _write(asked, each, target, tokens=kind, force=force)
+    with working_on(output, targets) as goes_on, all_or_none(targets):
+        for target, each in zip(targets, predictions, strict=False):
+            _write(asked, each, target, tokens=kind, force=force or goes_on)
     unseen = unseen_tokens(predictor, [Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})

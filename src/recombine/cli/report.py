@@ -6,7 +6,7 @@ import typer
 
 from recombine.cli.options import Force
 from recombine.cli.printing import say
-from recombine.cli.writing import check_free
+from recombine.cli.writing import check_free, working_on
 
 Folder = Annotated[str, typer.Argument(metavar="RUN", help="What recombine compare -o wrote.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The HTML file; - is standard output.")]
@@ -28,6 +28,6 @@ def report_cli(run: Folder, output: Output, *, force: Force = False) -> None:
 
     check_free([output], force=force)
     page = render(read_run(run))
-    with replacing(output, force=force) as stream:
+    with working_on(output), replacing(output, force=force) as stream:
         stream.write(page.encode())
     say(f"Wrote {output}: open it in a browser.")

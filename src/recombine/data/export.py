@@ -6,7 +6,8 @@ from pathlib import Path
 
 from recombine.data import export_formats as formats
 from recombine.data.export_mix import Mix
-from recombine.data.output import check_free, replacing
+from recombine.data.locking import locked
+from recombine.data.output import all_or_none, check_free, replacing, sweep
 from recombine.data.tokenization import check_kind
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
@@ -53,7 +54,7 @@ def export(
     tokens: str = "words",
     force: bool = False,
 ) -> Exported:
-    """Writes originals and new examples for a toolkit; each file whole or not at all.
+    """Writes originals and new examples for a toolkit; all files or none, and after a kill once more.
 
     Where a toolkit takes weights it is given them; where it does not, examples are repeated.
 
@@ -77,9 +78,11 @@ def export(
     mix = Mix.of(len(originals), len(new), p_aug)
     files = TOOLKITS[to](formats.Mixture(originals, new, mix, tokens))
     paths = [Path(folder) / name for name in (*files.lines, README)]
-    for path in paths:
-        check_free(path, force=force)
-    for path, lines in zip(paths, (*files.lines.values(), [files.how]), strict=True):
-        with replacing(path, force=force) as stream:
-            stream.writelines(f"{line}\n".encode() for line in lines)
+    with locked(paths[-1]) as was_killed, all_or_none(paths):
+        for path in paths:
+            sweep(path)
+            check_free(path, force=force or was_killed)
+        for path, lines in zip(paths, (*files.lines.values(), [files.how]), strict=True):
+            with replacing(path, force=force or was_killed) as stream:
+                stream.writelines(f"{line}\n".encode() for line in lines)
     return Exported(tuple(paths), files.how)

@@ -1,5 +1,6 @@
 """The largest inputs that are taken: what is larger is a mistake or an attack, and gets a sentence, not memory."""
 
+import errno
 from collections.abc import Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -102,6 +103,8 @@ def read_whole(path: Path | Traversable) -> bytes:
         OSError: If it cannot be read.
         RecombineError: If it is too large.
     """
+    if isinstance(path, Path) and path.is_fifo():  # for whose other end one could wait forever
+        raise OSError(errno.EINVAL, "This is a pipe", str(path))
     with path.open("rb") as stream:
         content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device or a pipe has none
     check_whole(len(content), place=str(path))

@@ -5,7 +5,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -118,6 +118,22 @@ def replacing_folder(target: Path) -> Iterator[Path]:
         _remove(old)
     finally:
         _remove(temporary)
+
+
+@contextmanager
+def all_or_none(targets: Iterable[str | Path]) -> Iterator[None]:
+    """Removes the files that a block has made if it does not end well, so that the same can be asked for again.
+
+    Args:
+        targets: Paths that the block writes to; what is there before stays.
+    """
+    new = [path for path in map(Path, targets) if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def sweep(target: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 from threading import Lock
 
 from recombine.data.files import read, write
-from recombine.data.output import check_free
+from recombine.data.locking import locked
+from recombine.data.output import check_free, sweep
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -40,7 +41,8 @@ class Keeper:
         Raises:
             RecombineError: If it is there already, or the file cannot be read or written.
         """
-        with self._lock:
+        with self._lock, locked(self.path, say=lambda _: None):  # other pages may keep samples in the same file
+            sweep(self.path)
             kept = self._read()
             if sample in kept:
                 raise RecombineError("this sample is kept already.")

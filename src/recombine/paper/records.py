@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +19,7 @@ from recombine.evaluation.audit import audit
 from recombine.evaluation.seeds import summarize
 from recombine.example import Tokens
 from recombine.paper.form import is_record
+from recombine.paper.rows import in_file_names
 
 if TYPE_CHECKING:
     from recombine.experiment import Task
@@ -126,8 +126,8 @@ def with_predictions(
 
 def write_record(found: Mapping[str, Any], folder: Path) -> Path:
     """Writes an experiment's record, sealed with a checksum, where `read_records` looks for it."""
-    name = f"{found['column']}-{found['row']}".replace(" + ", "-").replace(" - ", "-no-")
-    path = folder / f"{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.json"
+    name = in_file_names(f"{found['column']}-{found['row']}")
+    path = folder / f"{name}.json"
     with locked(path, say=lambda _: None):  # whoever else writes it is done in a moment
         sweep(path)
         with replacing(path, force=True) as file:

@@ -1,5 +1,6 @@
 """The rows of a table as files say them: names, splits, published figures, and settings still unread."""
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
     """Returns the rows of a table in order: the shipped ones, then those of a folder of files of the same form.
 
     Raises:
-        RecombineError: If a file cannot be read, or two rows have one name.
+        RecombineError: If a file cannot be read, or two rows have one name, or one in the names of files.
     """
     shipped = resources.files("recombine.paper").joinpath(*table.folder.split("/"))
     files = sorted((file for file in shipped.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
@@ -88,10 +89,16 @@ def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
     rows: dict[str, Row] = {}
     for file in [*(file for file in files if file.name != DEFAULTS), *_added(further)]:
         row = _row(file, common, rows, table)
-        if row.name in rows:
-            raise RecombineError(f"there is a row {row.name!r} already.", place=str(file), hint="Choose another name.")
+        for name in rows:
+            if in_file_names(row.name) == in_file_names(name):  # one's records would take the other's place
+                raise RecombineError(f"there is a row {name!r} already.", place=str(file), hint="Choose another name.")
         rows[row.name] = row
     return list(rows.values())
+
+
+def in_file_names(name: str) -> str:
+    """Returns the name of a row, with or without that of a split, as the names of its records have it."""
+    return re.sub("[^A-Za-z0-9]+", "-", name.replace(" + ", "-").replace(" - ", "-no-")).strip("-")
 
 
 def chosen(
