@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -182,3 +183,19 @@ def test_a_manifest_cannot_point_out_of_the_folder(model: Path, name: str, monke
     with pytest.raises(RecombineError, match="missing"):
         read_settings(model, "toy")
     assert looked_at == []
+
+
+def test_what_is_read_must_have_a_checksum(model: Path) -> None:
+    assert read_settings(model, "toy", needed=["weights", "more"]) == SETTINGS
+    files = json.loads((model / "model.json").read_text())["files"]
+    change(model, files={"weights": files["weights"]})
+    assert read_settings(model, "toy", needed=["weights"]) == SETTINGS
+    with pytest.raises(RecombineError, match="no checksum of more") as error:
+        read_settings(model, "toy", needed=["weights", "more"])
+    assert error.value.place == str(model / "model.json")
+
+
+def test_a_manifest_that_is_a_pipe(model: Path) -> None:
+    (model / "model.json").unlink()
+    os.mkfifo(model / "model.json")
+    assert_error(model, "no manifest", place=model / "model.json")

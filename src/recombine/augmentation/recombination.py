@@ -26,7 +26,7 @@ from recombine.training.fit import Fitted, Recipe, fit
 from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Evaluate, Report
 from recombine.training.schedule import Group
-from recombine.training.stored import Stored
+from recombine.training.stored import WEIGHTS, Stored
 from recombine.training.untrusted import fitting, typed
 
 KIND = "recombination"
@@ -261,7 +261,7 @@ class Recombination:
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Reads what `save` wrote."""
         folder = Path(path)
-        settings = read_settings(folder, KIND)
+        settings = read_settings(folder, KIND, needed=(WEIGHTS, EXAMPLES, NEIGHBORHOODS_FILE))
         stored = Stored.read(folder, settings, device)
         with fitting(folder):
             rule, prototypes = NEIGHBORHOODS[settings["rule"]], typed(settings["prototypes"], int)

@@ -17,7 +17,7 @@ from recombine.training.fit import Fitted, Recipe, fit
 from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Report
 from recombine.training.schedule import mixture
-from recombine.training.stored import Stored
+from recombine.training.stored import WEIGHTS, Stored
 from recombine.training.untrusted import fitting, typed
 
 BATCH = 512
@@ -185,7 +185,7 @@ class Predictor:
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Reads what `save` wrote."""
-        settings = read_settings(Path(path), KIND)
+        settings = read_settings(Path(path), KIND, needed=[WEIGHTS])
         stored = Stored.read(Path(path), settings, device)
         with fitting(Path(path)):
             predictor = cls(stored.recipe, seeds=stored.seeds, device=device)

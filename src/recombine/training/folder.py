@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,8 +67,13 @@ def check_free(path: Path, *, force: bool) -> None:
         )
 
 
-def read_settings(path: Path, kind: str) -> dict[str, Any]:
+def read_settings(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str, Any]:
     """Returns a model's settings, once its files are known to be what they were.
+
+    Args:
+        path: The model's folder.
+        kind: What it holds.
+        needed: The names of files that are going to be read, which must have checksums.
 
     Raises:
         RecombineError: If there is no model of this kind, or of this format, or a file is missing or altered.
@@ -98,6 +103,9 @@ def read_settings(path: Path, kind: str) -> dict[str, Any]:
         raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
     if digest != _digest(settings):
         raise _altered(place)
+    for name in needed:
+        if name not in files:
+            raise RecombineError(f"this has no checksum of {name}.", place=str(place), hint="Train again.")
     for name, checksum in files.items():
         file = path / Path(name).name
         if not file.is_file():
