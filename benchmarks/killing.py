@@ -1,6 +1,6 @@
 """Kills commands at random moments, gives them again, and compares what they make with what undisturbed ones make.
 
-    python benchmarks/killing.py [--moments 50] [--seed 0] [--only augment,train,table1]
+    python benchmarks/killing.py [--moments 50] [--seed 0] [--only augment,train,compare,table1,data,export]
 
 Moments are, in turn, points in time and operations on files: the dangerous ones are too short to be met by chance.
 Networks are tiny, and state is saved after every epoch, so that there is a lot to be killed in. Prints a line for each
@@ -29,7 +29,14 @@ import torch
 from recombine.cli import main as recombine
 from recombine.training import presets, resume
 
-LATE = ("torch._dynamo", "recombine.own_data.augmenter", "recombine.paper.matrix", "recombine.paper.tiny")
+LATE = (
+    "torch._dynamo",
+    "recombine.comparison.document",
+    "recombine.data.export",
+    "recombine.own_data.augmenter",
+    "recombine.paper.matrix",
+    "recombine.paper.tiny",
+)
 """What commands import while they run; imported before the forks, so that kills hit their work."""
 
 VERBS = ("walk", "run", "look", "turn")
@@ -41,7 +48,10 @@ TRAIN = "".join(
 COMMANDS = {
     "augment": "augment train.tsv -n 5 --epochs 4 --no-resample --seeds 2 --device cpu -o new.jsonl",
     "train": "train train.tsv --epochs 6 --seeds 2 --device cpu -o model",
+    "compare": "compare train.tsv --epochs 3 --seeds 2 -n 5 --epsilon 0.3 --device cpu -o run",
     "table1": "paper table1 --tiny --splits jump --seeds 2 --rows baseline,recomb-2 --device cpu -o results",
+    "data": "data scan --split jump -o scan",
+    "export": "export train.tsv train.tsv --to fairseq -o exported",
 }
 WRITES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate")
 """Operations that change folders; to these come files that are opened for writing."""
@@ -116,7 +126,7 @@ def contents(folder: Path) -> dict[str, object]:
         name = path.relative_to(folder).as_posix()
         if path.is_dir():
             found[name] = "an empty folder"
-        elif path.parent == folder / "results" or path.name == "stage.json":
+        elif path.parent == folder / "results" or path.name in ("stage.json", "run.json"):
             document = json.loads(path.read_text(encoding="utf-8"))
             found[name] = {key: value for key, value in document.items() if key not in (*DIFFER, "digest", "date")}
         else:
