@@ -1,5 +1,6 @@
 """Locks, with real processes: one waits for the other, is told of it, or takes over from one that was killed."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -133,3 +134,13 @@ def test_folders_are_made_for_it_and_go_if_nothing_comes_into_them(tmp_path: Pat
     with locked(tmp_path / "a/b/model"):
         (tmp_path / "a/file").touch()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["file"]
+
+
+def test_where_nothing_can_be_written_no_lock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(RecombineError, match="No space left"), locked(tmp_path / "folder/model"):
+        pytest.fail("the block must not run")
+    assert list(tmp_path.iterdir()) == []

@@ -45,11 +45,11 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
         descriptor = _acquired(lock, target, say)
-        was_killed = os.fstat(descriptor).st_size > 0
-        os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
     except OSError as error:
-        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(lock)) from error
+        raise _unwritable(error, lock) from error
+    was_killed = os.fstat(descriptor).st_size > 0
     try:
+        _sign(descriptor, lock)
         yield was_killed
     finally:
         lock.unlink(missing_ok=True)  # while it is held, so that nobody else's is removed
@@ -88,6 +88,18 @@ def _acquired(lock: Path, target: str | Path, say: Callable[[str], None] | None)
                 told = True
         os.close(descriptor)
         time.sleep(_PAUSE)
+
+
+def _sign(descriptor: int, lock: Path) -> None:
+    """Writes into the lock file whose it is."""
+    try:
+        os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
+    except OSError as error:
+        raise _unwritable(error, lock) from error
+
+
+def _unwritable(error: OSError, lock: Path) -> RecombineError:
+    return RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(lock))
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
