@@ -79,6 +79,17 @@ def test_a_saved_population_knows_whose_examples_are_whose(tmp_path: Path) -> No
     assert again.sample_each(3, seed=1) == model.sample_each(3, seed=1)
 
 
+@pytest.mark.parametrize("prototypes", [0, 2])
+def test_some_networks_are_a_population_of_their_own(prototypes: int, tmp_path: Path) -> None:
+    model = fitted(prototypes)
+    for number, own in enumerate((ONE, OTHER)):
+        model.only(range(number, number + 1)).save(tmp_path / str(number))
+        part = Recombination.load(tmp_path / str(number), device="cpu")
+        assert (part.seeds, part.sizes_, part.examples_) == (model.seeds[number : number + 1], (12,), tuple(own))
+        assert part.fitted_.history.loss == [[each[number]] for each in model.fitted_.history.loss]
+        assert part.sample_each(3, seed=1) == [model.sample_each(3, seed=1)[number]]
+
+
 def test_the_prior_over_prototypes_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 

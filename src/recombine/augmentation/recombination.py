@@ -169,6 +169,29 @@ class Recombination:
         )
         return self
 
+    def only(self, chosen: range) -> "Recombination":
+        """Returns some of the networks that have examples of their own, by number, as a population of their own."""
+        assert self.examples_ is not None
+        owned = self._owned()[chosen.start : chosen.stop]
+        places = range(owned[0].start, owned[-1].stop)
+        part = Recombination(
+            self.rule,
+            self.recipe,
+            sampling=self.sampling,
+            prototypes=self.prototypes,
+            deviations=self.deviations,
+            omega=self.omega,
+            focus=self.focus,
+            seeds=self.seeds[chosen.start : chosen.stop],
+            device=self.device,
+        )
+        part.examples_ = self.examples_[places.start : places.stop]
+        part.sizes_, part.vocabulary_ = tuple(map(len, owned)), self.vocabulary_  # those that the others hold, too
+        rows = self.neighborhoods_.rows[self._are_of(places)] - np.int32(places.start)
+        part.neighborhoods_ = replace(self.neighborhoods_, rows=rows)
+        part.fitted_ = self.fitted_.only(chosen)
+        return part
+
     def _owned(self) -> list[range]:
         """Returns which of the examples are each network's own, or all of them once."""
         assert self.examples_ is not None

@@ -69,7 +69,7 @@ def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
         found = source.settings
         if not source.is_learned:
             jobs.setdefault(source.stage.key, (f"{work.split}, {source.row}: samples", source.do))
-        elif _lacks_neighborhoods(work, found):
+        elif lacks_neighborhoods(work, found):
             key = work.keys.neighborhoods(found).key
             jobs.setdefault(key, (f"{work.split}, {source.row}: neighborhoods", partial(_search, source)))
     return dict(jobs.values())
@@ -82,7 +82,7 @@ def with_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
     """
     groups: dict[str, list[Source]] = {}
     for source in missing:
-        if source.is_learned and not _lacks_neighborhoods(work, source.settings):
+        if source.is_learned and not lacks_neighborhoods(work, source.settings):
             groups.setdefault(work.keys.generator(source.settings).key, []).append(source)
     return {f"{work.split}, {group[0].row}": partial(_each, group) for group in groups.values()}
 
@@ -96,7 +96,7 @@ def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]
     return Job(name, partial(_elsewhere, apart, do, commit()))
 
 
-def _lacks_neighborhoods(work: Work, settings: Settings) -> bool:
+def lacks_neighborhoods(work: Work, settings: Settings) -> bool:
     """Tells whether networks are to be trained on neighborhoods that are not there yet."""
     if not settings.prototypes or work.cache.find(work.keys.generator(settings)) is not None:
         return False

@@ -15,7 +15,8 @@ from recombine.example import Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Run
 from recombine.experiment import Task
-from recombine.paper.distribution import Source, Told, as_job, sources, with_networks, without_networks
+from recombine.paper.distribution import Do, Source, Told, as_job, sources, with_networks, without_networks
+from recombine.paper.jointly import joint_jobs
 from recombine.paper.provenance import provenance
 from recombine.paper.records import items, sampled_part, scored_part, with_predictions, write_record
 from recombine.paper.rows import Row
@@ -130,19 +131,25 @@ class Matrix:
         """
         run, executor = Run(), self.how.executor
         self.expect(sum(map(self._left, self.work)))
-        for stages, who in ((without_networks, executor), (with_networks, executor.on(self.how.device.type))):
-            jobs = [
-                as_job(name, work, do, who)
-                for split, work in self.work.items()
-                for name, do in stages(work, self._missing_sources(split)).items()
-            ]
-            for told in run.finished(jobs, who):
-                self._tell(told)
+        self._do(run, without_networks, executor)
+        if executor.here and self.how.device.type == "cuda":
+            missing = {split: self._missing_sources(split) for split in self.work}
+            list(run.finished(joint_jobs(missing, self.work), executor))
+        self._do(run, with_networks, executor.on(self.how.device.type))
         for split in self.work:
             self._take_up(split, some_failed=bool(run.failures))
         self.expect(sum(map(self._left_to_predict, self.work)))
         self._train(run, executor.on(self.how.device.type))
         run.check()
+
+    def _do(self, run: Run, stages: Callable[[Work, Sequence[Source]], dict[str, Do]], executor: Executor) -> None:
+        jobs = [
+            as_job(name, work, do, executor)
+            for split, work in self.work.items()
+            for name, do in stages(work, self._missing_sources(split)).items()
+        ]
+        for told in run.finished(jobs, executor):
+            self._tell(told)
 
     def _train(self, run: Run, executor: Executor) -> None:
         jobs = []

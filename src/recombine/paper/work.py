@@ -117,14 +117,7 @@ class Work:
 
     def _trained(self, settings: Settings, stage: Stage) -> Recombination:
         neighborhoods = self.neighborhoods(settings)
-        augmenter = Recombination(
-            settings.neighborhood,
-            settings.generator,
-            sampling=settings.sampling,
-            prototypes=settings.prototypes,
-            seeds=self.seeds,
-            device=str(self.device),
-        )
+        augmenter = self.untrained(settings, self.seeds)
         what = f"{len(self.seeds)} recombination networks"
         with self._training(stage) as state, self._doing(stage, what, settings) as (done, report):
             if self.shared is not None:
@@ -135,6 +128,17 @@ class Work:
                 augmenter.fit_each(each, neighborhoods, report=report, checkpoint=state, graphs=self.graphs)
             augmenter.save(done.folder / MODEL)
         return augmenter
+
+    def untrained(self, settings: Settings, seeds: Sequence[int]) -> Recombination:
+        """Returns recombination networks that are still to be trained."""
+        return Recombination(
+            settings.neighborhood,
+            settings.generator,
+            sampling=settings.sampling,
+            prototypes=settings.prototypes,
+            seeds=seeds,
+            device=str(self.device),
+        )
 
     def samples(self, settings: Settings) -> list[Samples]:
         """Returns the new examples of each seed."""

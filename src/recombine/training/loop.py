@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import torch
@@ -77,6 +77,13 @@ class History:
     def epochs(self, replica: int) -> int:
         """Returns how many epochs it took until a replica had learned enough, or all of them."""
         return sum(rates[replica] > 0 for rates in self.lr)
+
+    def only(self, chosen: Sequence[int]) -> "History":
+        """Returns the history of some of the replicas."""
+        loss, evaluation, lr = (
+            [[row[number] for number in chosen] for row in rows] for rows in (self.loss, self.evaluation, self.lr)
+        )
+        return replace(self, loss=loss, evaluation=evaluation, lr=lr)
 
 
 Evaluate = Callable[[Recombiner, Sequence[int]], Tensor]

@@ -1,0 +1,64 @@
+"""Recombination networks of several splits that are trained as one population."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from word_forms import write_language
+
+from recombine.paper.distribution import Source, sources
+from recombine.paper.jointly import joint_jobs
+from recombine.paper.rows import TABLE_2, read_rows
+from recombine.paper.settings import Settings
+from recombine.paper.stages import Cache
+from recombine.paper.word_form_scale import word_form_scale
+from recombine.paper.work import Work
+
+ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
+SPLITS = ("spanish-8", "turkish-8")
+
+
+@contextmanager
+def silent(what: str, effort: float) -> Iterator[None]:
+    assert effort > 0
+    yield
+
+
+def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
+    for name in ("spanish", "turkish"):
+        write_language(tmp_path, name)
+    scale = word_form_scale(tmp_path, "tiny")
+
+    def found(name: str, split: str) -> Settings:
+        tiny = scale.settings(ROWS[name], split)
+        return replace(tiny, generator=replace(tiny.generator, max_steps=3))
+
+    cache = Cache(tmp_path / "cache")
+    work = {
+        split: Work(split, [scale.task(split, seed) for seed in (0, 1)], [0, 1], cache, torch.device("cpu"), silent)
+        for split in SPLITS
+    }
+    names = ("geca", "learned aug", "recomb-1", "recomb-1 + resampling")
+
+    def missing(*splits: str) -> dict[str, list[Source]]:
+        return {
+            split: [each for name in names for each in sources(work[split], name, found(name, split))]
+            for split in splits
+        }
+
+    # Without neighborhoods there is nothing to train recomb-1 on, and a single split has nobody to join.
+    assert [job.name for job in joint_jobs(missing(*SPLITS), work)] == ["spanish-8, turkish-8, learned aug"]
+    for split in SPLITS:
+        work[split].neighborhoods(found("recomb-1", split))
+    assert not joint_jobs(missing("spanish-8"), work)
+    jobs = joint_jobs(missing(*SPLITS), work)
+    assert [job.name for job in jobs] == [f"spanish-8, turkish-8, {row}" for row in ("learned aug", "recomb-1")]
+    for job in jobs:
+        job.do()
+    assert not joint_jobs(missing(*SPLITS), work)
+    for split in SPLITS:
+        networks = work[split].generator(found("recomb-1", split))
+        assert networks.seeds == (0, 1)
+        assert networks.examples_ == tuple(example for task in work[split].tasks for example in task.train)
