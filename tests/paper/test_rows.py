@@ -170,6 +170,13 @@ def test_a_folder_without_files_is_a_mistake(tmp_path: Path) -> None:
         read_rows(tmp_path)
 
 
+def test_a_folder_in_the_place_of_a_file_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").mkdir()
+    with pytest.raises(RecombineError, match="cannot be read: Is a directory") as error:
+        read_rows(tmp_path)
+    assert error.value.place == str(tmp_path / "mine.toml")
+
+
 def names(rows: list[Row]) -> list[str]:
     return [row.name for row in rows]
 

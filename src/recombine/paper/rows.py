@@ -133,6 +133,8 @@ def _added(folder: Path | None) -> list[Path]:
 def _parsed(file: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(read_whole(file).decode("utf-8"))
+    except OSError as error:
+        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(file)) from error
     except (ValueError, RecursionError) as error:  # of numbers with thousands of digits, and of brackets
         raise RecombineError(f"this is no TOML: {error}.", place=str(file)) from error
 
