@@ -71,6 +71,25 @@ class Samples(Sequence[Example]):
         return iter(self.examples)
 
 
+def together(parts: Sequence[Samples]) -> Samples:
+    """Returns the samples of several augmenters one after the other, with an account of all.
+
+    Pairs that several of them made are there as often: all that each gave is kept.
+
+    Args:
+        parts: What each of them gave.
+    """
+    rejected: Counter[str] = sum((Counter(part.rejected) for part in parts), Counter())
+    return Samples(
+        examples=tuple(example for part in parts for example in part),
+        requested=sum(part.requested for part in parts),
+        rejected=dict(rejected),
+        shortfall=" ".join(part.shortfall for part in parts if part.shortfall),
+        turned_down=tuple(example for part in parts for example in part.turned_down),
+        warning=" ".join(part.warning for part in parts if part.warning),
+    )
+
+
 class Augmenter(Protocol):
     """Learns from examples, then gives new ones.
 

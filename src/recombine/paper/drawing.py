@@ -1,6 +1,5 @@
 """How the new examples of a row are drawn, by whichever method."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -39,14 +38,6 @@ def drawn(
     augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
     augmenter.omega = _prior(settings, tasks[0])
     return augmenter.sample_each(settings.n, 0, of_each(tasks, lambda task: _accept(settings, task)))
-
-
-def together(parts: Sequence[Samples]) -> Samples:
-    """Returns the samples of several methods one after the other, with an account of all."""
-    rejected: Counter[str] = sum((Counter(part.rejected) for part in parts), Counter())
-    shortfall = " ".join(part.shortfall for part in parts if part.shortfall)
-    examples = tuple(example for part in parts for example in part)
-    return Samples(examples, sum(part.requested for part in parts), dict(rejected), shortfall)
 
 
 def _by_rule(

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from recombine.augmentation.protocol import Samples
+from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.example import Example, Tokens
 from recombine.experiment import Task
 from recombine.neighborhoods import Neighborhoods
-from recombine.paper.drawing import drawn, together
+from recombine.paper.drawing import drawn
 from recombine.paper.effort import Effort
 from recombine.paper.files import read_predictions, read_samples, write_predictions, write_samples
 from recombine.paper.keys import Keys
