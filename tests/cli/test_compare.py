@@ -43,6 +43,18 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     assert "2 of the test examples are training examples, too." in done.err
 
 
+def test_both_has_the_samples_of_two_methods_that_need_no_row(run: Run, train: Path, tmp_path: Path) -> None:
+    words = ("compare", train, *QUICK, "--epsilon", 1e-3, "--methods", "both", "--json", "-o", tmp_path / "run")
+    done = run(*words)
+    assert done.code == 0, done.err
+    assert "Training 4 predictors: 100 %" in done.err
+    plain, both = json.loads(done.out)["comparison"]
+    assert (plain["method"], both["method"]) == ("plain", "both")
+    assert both["new_examples"] == [10, 10]
+    found = read_run(tmp_path / "run")
+    assert [sample.method for sample in found.samples] == ["recombine"] * 5 + ["geca"] * 5
+
+
 def test_one_seed_has_no_deviation(run: Run, train: Path) -> None:
     options = (*QUICK, "--methods", "oversampling", "--test", train)
     one, two = (run("compare", train, *options, "--seeds", seeds) for seeds in (1, 2))

@@ -12,9 +12,10 @@ from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
 
-from recombine.comparison.compare import GENERATORS, PREDICTORS, Comparison, compare, forget
+from recombine.augmentation.protocol import Samples
+from recombine.comparison.compare import GENERATORS, PREDICTORS, Comparison, _training, compare, forget
 from recombine.comparison.document import SAMPLES, TRACED, document, write_document
-from recombine.comparison.methods import GECA, METHODS, OVERSAMPLING, PLAIN, RECOMBINE, Plan, draw
+from recombine.comparison.methods import BOTH, GECA, METHODS, OVERSAMPLING, PLAIN, RECOMBINE, Drawn, Plan, draw
 from recombine.comparison.splitting import Split, given, hold_out
 from recombine.data import files
 from recombine.errors import RecombineError
@@ -86,6 +87,37 @@ def test_new_examples_come_from_training_alone(found: Comparison) -> None:
     assert all(not samples for samples in found.drawn.samples[PLAIN])
 
 
+def test_both_has_all_samples_of_geca_and_of_recombine(found: Comparison) -> None:
+    assert BOTH not in found.drawn.samples  # nothing is drawn for it
+    by_rule, learned = found.drawn.samples[GECA], found.drawn.samples[RECOMBINE]
+    assert [list(samples) for samples in found.drawn.of(BOTH)] == [
+        [*by_rule[seed], *learned[seed]] for seed in range(len(PLAN.seeds))
+    ]
+    assert found.drawn.of(GECA) is by_rule
+
+
+def test_both_alone_draws_what_it_needs_without_comparing_it() -> None:
+    alone = replace(PLAN, methods=[BOTH])
+    alone.check()
+    assert (alone.ordered, alone.makers) == ([PLAIN, BOTH], [GECA, RECOMBINE])
+    assert replace(PLAN, methods=[OVERSAMPLING, GECA]).makers == [OVERSAMPLING, GECA]
+    assert PLAN.makers == [OVERSAMPLING, GECA, RECOMBINE]
+
+
+def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> None:
+    nothing = [Samples((), PLAN.n)] * len(PLAN.seeds)
+    for none, other in ((GECA, RECOMBINE), (RECOMBINE, GECA)):
+        drawn = Drawn({**found.drawn.samples, none: nothing})
+        assert [list(samples) for samples in drawn.of(BOTH)] == [list(samples) for samples in drawn.samples[other]]
+        training = _training(PLAN, drawn, found.history)
+        assert (training.without_samples, training.only_of_both) == ([none], other)
+        assert f"{none} made no samples" in replace(found, training=training).verdict
+        assert f"both together is {other} alone" in replace(found, training=training).verdict
+        assert not _training(replace(PLAN, methods=[GECA, RECOMBINE]), drawn, found.history).only_of_both
+    drawn = Drawn({**found.drawn.samples, GECA: nothing, RECOMBINE: nothing})
+    assert _training(PLAN, drawn, found.history).without_samples == [GECA, RECOMBINE, BOTH]
+
+
 def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
     whole = run_document(found)
     write_document(whole, tmp_path)
@@ -94,12 +126,12 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
     assert run.comparison[3].scores.rare == found.judged[RECOMBINE]["rare"].scores
-    assert run.comparison[3].new_examples == (PLAN.n, PLAN.n)
+    assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 24)]
     assert [curve.method for curve in run.curves] == list(METHODS)
     assert all(len(point) == len(PLAN.seeds) for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
-    assert run.curves[0].steps[-1] == REPORTED["Training 8 predictors"]
-    assert run.samples[0].method == RECOMBINE
+    assert run.curves[0].steps[-1] == REPORTED["Training 10 predictors"]
+    assert [sample.method for sample in run.samples] == [RECOMBINE] * 12 + [GECA] * 12 + [OVERSAMPLING] * 12
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
+from recombine.comparison.methods import METHODS
 from recombine.comparison.verdict import DOES_NOT, HARMS, HELPS, UNCLEAR, Training, judge, sentence
 
 RARE = [True] * 20 + [False] * 100
@@ -94,6 +95,17 @@ def test_the_sentence() -> None:
     assert "Nothing was compared" in sentence(judge({"plain": PLAIN}, "plain", RARE), "plain", RARE)
 
 
+def test_the_sentence_of_all_methods() -> None:
+    lucky = PLAIN.copy()
+    lucky[0, :2] = True
+    correct = dict(zip(METHODS, (PLAIN, lucky, BETTER, BETTER, BETTER), strict=True))
+    said = sentence(judge(correct, "plain", RARE), "plain", RARE)
+    assert said.startswith(
+        "On 20 rare examples (plain 0.000) geca (0.900), recombine (0.900) and both together (0.900) help, it cannot "
+        "be told whether oversampling (0.033) helps; on 100 other examples"
+    )
+
+
 def test_networks_that_learned_nothing_tell_nothing() -> None:
     nothing = np.zeros((3, 120), dtype=bool)
     nothing[0, 20] = True  # 0.003 on other examples
@@ -127,6 +139,20 @@ def test_a_method_without_samples_is_said_to_be_the_plain_predictor() -> None:
     assert alone["recombine"]["other"].verdict == UNCLEAR
     said = sentence(alone, "plain", RARE, training)
     assert said == "Recombine made no samples, so it is the plain predictor."
+
+
+def test_methods_without_samples_share_a_clause() -> None:
+    training = Training(held_out=0.9, without_samples=["geca", "recombine", "both"])
+    found = judge(dict.fromkeys(METHODS, PLAIN), "plain", RARE, training)
+    said = sentence(found, "plain", RARE, training)
+    assert said.endswith("; geca, recombine and both together made no samples, so they are the plain predictor.")
+
+
+def test_if_both_has_the_samples_of_one_that_is_said() -> None:
+    training = Training(held_out=0.9, only_of_both="recombine")
+    said = sentence(judge({"plain": PLAIN, "both": BETTER}, "plain", RARE, training), "plain", RARE, training)
+    assert said.startswith("On 20 rare examples (plain 0.000) both together (0.900) helps; ")
+    assert said.endswith("; both together is recombine alone.")
 
 
 def test_where_time_was_short_nothing_is_said_not_to_help() -> None:

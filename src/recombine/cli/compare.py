@@ -44,10 +44,19 @@ Test = Annotated[
 ]
 Methods = Annotated[
     str,
-    typer.Option("--methods", metavar="NAMES", help="What to compare with plain: oversampling, geca, recombine."),
+    typer.Option(
+        "--methods",
+        metavar="NAMES",
+        help="What to compare with plain: oversampling, geca, recombine, both (all samples of geca and of recombine).",
+    ),
 ]
 Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each method.")]
-Count = Annotated[int, typer.Option("-n", "--count", metavar="N", min=1, help="How many new examples of each method.")]
+Count = Annotated[
+    int,
+    typer.Option(
+        "-n", "--count", metavar="N", min=1, help="How many new examples of each method; both has those of two."
+    ),
+]
 Rate = Annotated[
     float | None,
     typer.Option(
@@ -74,7 +83,7 @@ def compare_cli(
     data: Data,
     *,
     test: Test = None,
-    methods: Methods = "oversampling,geca,recombine",
+    methods: Methods = "oversampling,geca,recombine,both",
     seeds: Seeds = 3,
     seed: Seed = 0,
     n: Count = 400,
@@ -130,7 +139,7 @@ def compare_cli(
     plan = replace(plan, device=device_of(who, device))
     say(_described(split))
     # What the first training saved stays until the end, so its file is there during the second, too.
-    state = GENERATORS if RECOMBINE in plan.methods else PREDICTORS
+    state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
     files = [] if folder is None else [str(folder / name) for name in (RUN_FILE, GENERATORS, PREDICTORS)]
     with working_on(files[0] if files else None, files) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
@@ -210,7 +219,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
     rows = [
         (
             method,
-            str(len(found.drawn.samples[method][0])) if found.drawn.samples[method][0] else "-",
+            str(len(found.drawn.of(method)[0]) or "-"),
             *(_score(parts[part]) for part in ("all", "rare", "other")),
             *(_p(parts[part]) for part in ("rare", "other")),
         )

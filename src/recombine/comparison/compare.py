@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recombine.comparison.methods import PLAIN, Drawn, Plan, draw
+from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
 from recombine.example import Example
@@ -78,7 +78,7 @@ def compare(
     if folder is not None:
         folder = folder.resolve()  # elsewhere, another folder may be the current one
     drawn = draw(split.train, plan, say=say, progress=progress, state=folder and folder / GENERATORS, executor=executor)
-    every = [samples.examples for method in plan.ordered for samples in drawn.samples[method]]
+    every = [samples.examples for method in plan.ordered for samples in drawn.of(method)]
     recipe = networks.predictor(split.train, plan.sized(split.train)).value
     predictor = Predictor(
         plan.trained(recipe, most=networks.PREDICTOR_STEPS),
@@ -118,10 +118,12 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
     known = np.isfinite(judged).any(axis=0)
     best = np.where(np.isfinite(judged), judged, -np.inf)[:, known]
     augmenter = drawn.augmenter
+    made = [method for method in (GECA, RECOMBINE) if any(drawn.samples.get(method, []))]
     return Training(
         held_out=float(best.max(axis=0).mean()) if best.size else math.nan,
         cut_short=history.stopped_early or (augmenter is not None and augmenter.fitted_.history.stopped_early),
-        without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.samples[method])],
+        without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.of(method))],
+        only_of_both=made[0] if BOTH in plan.ordered and len(made) == 1 else "",
     )
 
 

@@ -75,7 +75,7 @@ def comparison(found: Comparison) -> list[dict[str, Any]]:
     return [
         {
             "method": method,
-            "new_examples": [len(samples) for samples in found.drawn.samples[method]],
+            "new_examples": [len(samples) for samples in found.drawn.of(method)],
             "scores": {part: list(judged.scores) for part, judged in parts.items()},
             "p": {part: judged.p for part, judged in parts.items()},
         }
@@ -84,7 +84,7 @@ def comparison(found: Comparison) -> list[dict[str, Any]]:
 
 
 def _first(found: Comparison, method: str) -> Sequence[Example]:
-    """Returns the samples of a method's first seed."""
+    """Returns the samples that a method made with its first seed; those of ``both`` are the others'."""
     drawn = found.drawn.samples.get(method)
     return drawn[0].examples if drawn else ()
 

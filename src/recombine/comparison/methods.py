@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from recombine.augmentation.oversample import Oversampler
-from recombine.augmentation.protocol import Augmenter, Samples
+from recombine.augmentation.protocol import Augmenter, Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import rare_in
@@ -22,9 +22,9 @@ from recombine.own_data.unfinished import keeping
 from recombine.own_data.validators import all_of, well_formed
 from recombine.training.fit import Recipe
 
-PLAIN, OVERSAMPLING, GECA, RECOMBINE = METHODS = ("plain", "oversampling", "geca", "recombine")
-"""The originals alone; rare originals again; recombination by rule; learned recombination. The last two are resampled
-alike where anything is rare, so that they differ in how examples are made and in nothing else."""
+PLAIN, OVERSAMPLING, GECA, RECOMBINE, BOTH = METHODS = ("plain", "oversampling", "geca", "recombine", "both")
+"""The originals alone; rare originals again; recombination by rule; learned recombination; the samples of these two.
+The two are resampled alike where anything is rare, so that they differ in how examples are made and in nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Plan:
     Attributes:
         methods: Those of ``METHODS`` to compare; plain always is.
         seeds: One predictor of each method, and one recombination network, for each.
-        n: How many new examples each method is to give.
+        n: How many new examples each method is to give; ``both`` has those of two.
         p_aug: How often a predictor sees one.
         epsilon: Tokens in fewer than this share of the examples are rare.
         size: ``small`` or ``paper``.
@@ -72,6 +72,12 @@ class Plan:
         """The methods in the order of ``METHODS``, plain among them."""
         return [method for method in METHODS if method == PLAIN or method in self.methods]
 
+    @property
+    def makers(self) -> list[str]:
+        """The methods that make samples of their own: those compared, and those of whose samples ``both`` consists."""
+        needed = {*self.methods, *((GECA, RECOMBINE) if BOTH in self.methods else ())}
+        return [method for method in METHODS if method in needed and method not in (PLAIN, BOTH)]
+
     def sized(self, examples: Sequence[Example]) -> str:
         """Returns the size of networks for these examples."""
         return self.size or networks.size(examples, self.device).value
@@ -105,6 +111,12 @@ class Drawn:
     samples: dict[str, list[Samples]]
     augmenter: Recombination | None = None
 
+    def of(self, method: str) -> list[Samples]:
+        """Returns what predictors see by this method, by seed: all that it made, or if it is ``both``, all of two."""
+        if method != BOTH:
+            return self.samples[method]
+        return [together(each) for each in zip(self.samples[GECA], self.samples[RECOMBINE], strict=True)]
+
 
 def draw(
     train: Sequence[Example],
@@ -125,13 +137,13 @@ def draw(
         state: Where the state of training is saved now and then, and gone on from.
         executor: Who lets them; each method is a job.
     """
-    recombined = [method for method in plan.ordered if method in (GECA, RECOMBINE)]
+    recombined = [method for method in plan.makers if method in (GECA, RECOMBINE)]
     if recombined:
         rare = plan.rare(train)
         kept = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
         say(f"{' and '.join(recombined)}: {kept} ({rare}).")
     make = partial(_made, train=train, plan=plan, state=state, show=(say, progress) if executor.here else None)
-    jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.ordered[1:]]
+    jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.makers]
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)}), Run()
     for made in run.finished(jobs, executor):
         drawn.samples[made.method] = made.samples

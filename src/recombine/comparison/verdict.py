@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from recombine.comparison.methods import BOTH
 from recombine.evaluation.significance import ALPHA, paired_p
 
 Part = Literal["all", "rare", "other"]
@@ -60,11 +61,13 @@ class Training:
             number if none were.
         cut_short: Whether a bound on time ended it.
         without_samples: The methods that gave no new examples.
+        only_of_both: The only one of the two methods of ``both`` that gave any; empty if each did or none.
     """
 
     held_out: float = math.nan
     cut_short: bool = False
     without_samples: Sequence[str] = ()
+    only_of_both: str = ""
 
     def has_learned(self, other: float) -> bool:
         """Tells whether plain predictors learned the task, given their score on test examples without rare things."""
@@ -137,7 +140,10 @@ def sentence(
         clauses.append(_unlearned(judged[plain], others, training))
     elif len(compared) > 1:
         clauses += [_of_part(compared, plain, "rare", sum(rare)), _of_part(compared, plain, "other", others)]
-    clauses += [f"{name} made no samples, so it is the plain predictor" for name in training.without_samples]
+    if training.without_samples:
+        clauses.append(_without_samples(training.without_samples))
+    if training.only_of_both:
+        clauses.append(f"{_spoken(BOTH)} is {training.only_of_both} alone")
     if training.cut_short:
         clauses.append("training was cut short by a bound on time")
     text = "; ".join(clauses)
@@ -148,6 +154,11 @@ def _unlearned(plain: Mapping[Part, Judged], others: int, training: Training) ->
     scores = {"held-out originals": training.held_out, _counted(others, "other"): plain["other"].mean}
     said = ", ".join(f"{score:.3f} on {what}" for what, score in scores.items() if not math.isnan(score))
     return f"cannot be told: the predictors have not learned the training data (exact match {said})"
+
+
+def _without_samples(methods: Sequence[str]) -> str:
+    same = "they are" if len(methods) > 1 else "it is"
+    return f"{_listed([*map(_spoken, methods)])} made no samples, so {same} the plain predictor"
 
 
 def _of_part(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, count: int) -> str:
@@ -163,16 +174,24 @@ def _counted(count: int, part: str) -> str:
 
 def _clause(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, verdict: str) -> str:
     named = [
-        f"{method} ({parts[part].mean:.3f})"
+        f"{_spoken(method)} ({parts[part].mean:.3f})"
         for method, parts in judged.items()
         if method != plain and parts[part].verdict == verdict
     ]
     if not named:
         return ""
-    names = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    several = len(named) > 1
+    names, several = _listed(named), len(named) > 1
     if verdict == UNCLEAR:
         return f"it cannot be told whether {names} {'help' if several else 'helps'}"
     if verdict in (HELPS, HARMS):
         return f"{names} {verdict.removesuffix('s') if several else verdict}"
     return f"{names} {'do' if several else 'does'} not help"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _spoken(method: str) -> str:
+    """Returns a method's name for a sentence, in which "geca, recombine and both" would not be understood."""
+    return f"{method} together" if method == BOTH else method
