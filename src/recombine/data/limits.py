@@ -106,6 +106,6 @@ def read_whole(path: Path | Traversable) -> bytes:
     if isinstance(path, Path) and path.is_fifo():  # for whose other end one could wait forever
         raise OSError(errno.EINVAL, "This is a pipe", str(path))
     with path.open("rb") as stream:
-        content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device or a pipe has none
+        content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device has none
     check_whole(len(content), place=str(path))
     return content
