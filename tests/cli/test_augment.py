@@ -43,7 +43,7 @@ def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Pat
 def test_what_only_networks_have_is_refused(run: Run, train: Path, options: tuple[object, ...]) -> None:
     for method in ("geca", "oversample"):
         done = augment(run, train, *options, method=method)
-        assert_is_sentence(done, [str(options[0]), f"is for --method learned, not for {method}"])
+        assert_is_sentence(done, [str(options[0]), f"is for --method learned or both, not for {method}"])
 
 
 def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_a_network_that_learned_nothing_needs_more_training(
     monkeypatch.setattr(Recombination, "sample_each", lambda *_, **__: [nothing])
     done = run("augment", train, *QUICK, "-o", tmp_path / "new.jsonl")
     assert done.code == 1, done.err
-    assert "Train longer (--epochs, --max-time), or try --method geca" in done.err
+    assert "Train longer (--epochs, --max-time). Or try --method geca" in done.err
     assert "--no-resample" not in done.err
 
 

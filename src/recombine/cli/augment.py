@@ -43,8 +43,8 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="learned trains a network to recombine; geca recombines by rule; oversample repeats what has something "
-        "rare in it.",
+        help="learned trains a network to recombine; geca recombines by rule; both takes half from geca, as far as it "
+        "goes, and the rest from a network; oversample repeats what has something rare in it.",
     ),
 ]
 Count = Annotated[int, typer.Option("-n", "--count", metavar="N", help="How many samples to make.")]
@@ -71,7 +71,7 @@ Resample = Annotated[
     typer.Option(
         "--resample/--no-resample",
         help="Keep only samples with something rare in them, what is rare being found out, or keep all; unless told, "
-        "learned keeps those with something rare and geca all.",
+        "learned and both keep those with something rare and geca all.",
         show_default=False,
     ),
 ]

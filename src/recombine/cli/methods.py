@@ -1,7 +1,7 @@
 """What ``recombine augment`` can make of examples: its methods by name, and the plan that chooses among them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recombine.augmentation.protocol import Augmenter, Samples, Validator
     from recombine.augmentation.resample import Resampler
 
-LEARNED, GECA, OVERSAMPLE = "learned", "geca", "oversample"
+LEARNED, GECA, BOTH, OVERSAMPLE = "learned", "geca", "both", "oversample"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class Plan:
         n: How many samples.
         epsilon: Below which share of the training examples something is rare; None for no resampling.
         ngram: How many tokens in a row may be what is rare.
-        training: Seeds and device; for the learned method, how networks are trained.
+        training: Seeds and device; where networks learn, how they are trained.
         learned: What else the learned method is told.
         state: Where the state of training is kept until it is over.
         resample: Whether only samples with something rare are kept; what is rare is found out, unless epsilon says it.
-            None: so it is with the learned method, as with ``recombine.Augmenter``, and with no other.
+            None: so it is where networks learn, as with ``recombine.Augmenter``, and nowhere else.
     """
 
     method: str
@@ -53,18 +53,25 @@ class Plan:
             raise unknown("method", self.method, METHODS)
         if self.n < 1:
             raise RecombineError(f"cannot make {self.n} samples.", hint="Ask for at least 1 with -n.")
+        if self.n < 2 and self.method == BOTH:
+            raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2 with -n.")
         if self.ngram != 1 and self.epsilon is None and self.method != OVERSAMPLE:
             raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
         self.training.check()
         self.learned.check()
         given = [*self.learned.given, *self.training.given]
-        if self.method != LEARNED and given:
-            raise RecombineError(f"{given[0]} is for --method {LEARNED}, not for {self.method}.")
+        if not self.learns and given:
+            raise RecombineError(f"{given[0]} is for --method {LEARNED} or {BOTH}, not for {self.method}.")
+
+    @property
+    def learns(self) -> bool:
+        """Whether there are networks in it."""
+        return self.method in (LEARNED, BOTH)
 
     @property
     def networks(self) -> int:
         """How many sets of samples there will be: one for each network of a model, else one for each seed."""
-        trained = self.method == LEARNED and self.learned.is_trained
+        trained = self.learns and self.learned.is_trained
         return self.learned.networks if trained else len(self.training.population)
 
     def resampler(self, examples: Sequence[Example]) -> "Resampler":
@@ -85,7 +92,7 @@ class Plan:
 
         if self.epsilon is not None:
             return self.resampler(examples).fit(examples)
-        if not (self.method == LEARNED if self.resample is None else self.resample):
+        if not (self.learns if self.resample is None else self.resample):
             return None
         rare = choices.rarity(examples)
         say(f"Rare: {rare.reason}.")
@@ -105,10 +112,10 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     plan.check()
     if plan.method != OVERSAMPLE and len({*examples}) < 2:
         raise RecombineError(
-            f"{plan.method} needs at least 2 different examples to learn from; got 1.",
+            f"--method {plan.method} needs at least 2 different examples to learn from; got 1.",
             hint=f"Give more; --method {OVERSAMPLE} can repeat it.",
         )
-    every = METHODS[plan.method](examples, plan)
+    every = METHODS[plan.method](examples, plan, plan.rare(examples))
     for samples in every:
         if not samples:
             raise NothingMade(samples.account, hint=f"No file was written.{_advice(samples, plan)}")
@@ -119,55 +126,84 @@ def _advice(samples: "Samples", plan: Plan) -> str:
     """Says how samples could yet be had, and where a trained network is kept."""
     if plan.method == GECA:
         return " Give more examples, above all such as differ in one word, or try --method learned."
-    if plan.method != LEARNED:
+    if not plan.learns:
         return ""
+    by_rule = " Or try --method geca, which trains nothing." if plan.method == LEARNED else ""
     if not any("rare" in reason for reason in samples.rejected):
-        return " Train longer (--epochs, --max-time), or try --method geca, which trains nothing."
+        return f" Train longer (--epochs, --max-time).{by_rule}"
     other = "--no-resample or another --epsilon" if plan.epsilon is None else "--no-resample instead of --epsilon"
     place = plan.learned.model or plan.state
     kept = f" The trained network is kept in {place}: t" if place else " With --model DIR the network is kept, and t"
     again = f"he same command with {other} takes samples from it without training again."
-    return f"{kept}{again} Or try --method geca, which trains nothing."
+    return f"{kept}{again}{by_rule}"
 
 
-def _learned(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+def _learned(
+    examples: Sequence[Example], plan: Plan, rare: "Validator | None", *, beside: "Sequence[Samples]" = ()
+) -> "list[Samples]":
+    """Returns what networks make, each of them no input that the samples beside its own have."""
     from recombine.execution.executor import SERIAL
     from recombine.own_data.validators import all_of, well_formed
 
-    rare, learned = plan.rare(examples), plan.learned
+    learned = plan.learned
     executor = learned.executor and chosen_executor(learned.executor, learned.address)
     with enough_memory():
         augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
         augmenter.focus = rare
-        accept = all_of(well_formed(examples), rare)
+        kept = all_of(well_formed(examples), rare)
+        accept = [all_of(kept, _no_input_of(samples)) for samples in beside] or kept
         with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
             return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
 
 
-def _by_rule(augmenter: "Augmenter", examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+def _no_input_of(samples: "Samples") -> "Validator":
+    inputs = {sample.x for sample in samples}
+    return lambda sample: "with an input that GECA has an output for" if sample.x in inputs else None
+
+
+def _both(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":
+    """Returns samples half of which are GECA's, or as many as it can make; the others are those of networks."""
+    from recombine.augmentation.protocol import together
+
+    training = replace(plan.training, seeds=plan.networks)
+    by_rule = _geca(examples, replace(plan, method=GECA, n=plan.n // 2, training=training), rare)
+    say(f"{GECA}: {by_rule[0].account}")
+    rest = plan.n - len(by_rule[0])  # with every seed alike: half of them are there, or all that can be made are
+    learned = _learned(examples, replace(plan, n=rest), rare, beside=by_rule)
+    every = [together(parts) for parts in zip(by_rule, learned, strict=True)]
+    # What GECA fell short of was asked of networks in its place.
+    return [
+        replace(found, requested=plan.n, shortfall=found.shortfall if len(found) < plan.n else "") for found in every
+    ]
+
+
+def _by_rule(
+    augmenter: "Augmenter", examples: Sequence[Example], plan: Plan, rare: "Validator | None"
+) -> "list[Samples]":
     from recombine.own_data.validators import all_of, well_formed
 
     with working(f"Making {plan.n:,} samples by {plan.method}"):
         augmenter.fit(examples)
-        accept = all_of(well_formed(examples), plan.rare(examples))
+        accept = all_of(well_formed(examples), rare)
         return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
 
 
-def _geca(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":
     from recombine.own_data import choices
 
-    return _by_rule(choices.geca(examples).value, examples, plan)
+    return _by_rule(choices.geca(examples).value, examples, plan, rare)
 
 
-def _oversample(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
+def _oversample(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":
     from recombine.augmentation.oversample import Oversampler
 
-    return _by_rule(Oversampler(plan.resampler(examples)), examples, plan)
+    return _by_rule(Oversampler(plan.resampler(examples)), examples, plan, rare)
 
 
-METHODS: dict[str, Callable[[Sequence[Example], Plan], "list[Samples]"]] = {
+METHODS: dict[str, Callable[[Sequence[Example], Plan, "Validator | None"], "list[Samples]"]] = {
     LEARNED: _learned,
     GECA: _geca,
+    BOTH: _both,
     OVERSAMPLE: _oversample,
 }
 """What makes samples, by name, each in a way that suits the examples."""
