@@ -9,7 +9,7 @@ from recombine.data.sealing import sealed
 HOSTILE = "</script><script>alert(1)</script><!--"
 """A token that ends the page's script and starts its own, if it is let."""
 
-METHODS = ("plain", "oversampling", "geca", "recombine")
+METHODS = ("plain", "oversampling", "geca", "recombine", "both")
 
 
 def sample_run() -> dict[str, Any]:

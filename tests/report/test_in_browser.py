@@ -57,7 +57,8 @@ def test_the_answer_comes_first(page: Page) -> None:
     assert texts(page, "#comparison-table tr:nth-child(4) .spread") == [" ± 0.057", " ± 0.016", " ± 0.008"]
     assert texts(page, "#comparison-table tr:nth-child(4) .better") == ["▲ p = 0.040", "▲ p < 0.001"]
     assert texts(page, "#comparison-table tr:nth-child(4) .same") == ["p = 0.620"]
-    assert texts(page, "#comparison-table .best .mean") == ["0.820", "0.600"]
+    assert texts(page, "#comparison-table .best .mean") == ["0.853", "0.800"]
+    assert "all samples of geca and of recombine are seen" in texts(page, "#comparison-table caption")[0]
 
 
 def test_a_token_shows_its_source_by_pointer_finger_and_focus(page: Page) -> None:
@@ -189,11 +190,11 @@ def test_keys_reach_everything_and_the_list_is_one_stop(page: Page) -> None:
 
 def test_curves_have_a_band_for_each_method_and_are_read_off(page: Page) -> None:
     assert texts(page, "#curves-legend span") == list(METHODS)
-    assert len(texts(page, "#curves-charts .band")) == len(texts(page, "#curves-charts .line")) == 8
+    assert len(texts(page, "#curves-charts .band")) == len(texts(page, "#curves-charts .line")) == 10
     dashes = page.evaluate(
         "[...document.querySelectorAll('#curves-legend .line')].map(each => each.getAttribute('stroke-dasharray'))"
     )
-    assert len(set(dashes)) == 4
+    assert len(set(dashes)) == len(METHODS)
     page.evaluate("document.querySelector('figure svg').focus()")
     page.press("Home")
     read = texts(page, "figure .readout")[0]

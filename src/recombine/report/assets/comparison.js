@@ -72,10 +72,11 @@ const showComparison = () => {
     ...PARTS.map((part) => scoreCell(row, part, plain ? plain.scores[part] : [], best(part))),
   ]);
   const seeds = Math.max(...run.comparison.map(({ scores }) => scores.all.length));
+  const both = run.comparison.some(({ method }) => method === "both");
   const caption =
     `Score on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
     `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference ` +
-    `from plain, ▲ better, ▼ worse.`;
+    `from plain, ▲ better, ▼ worse.${both ? " With both, all samples of geca and of recombine are seen." : ""}`;
   place.append(table(caption, ["method", ...PARTS], rows));
 };
 
