@@ -54,6 +54,7 @@ VARIANTS = {
     "morphology-reach": replace(MORPHOLOGY, reach=2),
     "morphology-dropout": replace(MORPHOLOGY, dropout=0.4, state_dropout=0.3, write_dropout=0.5),
     "morphology-latent": replace(MORPHOLOGY, latent=2),
+    "morphology-symbol": replace(MORPHOLOGY, copying="symbol"),
     "morphology-reluctant": replace(MORPHOLOGY, copying="reluctant"),
     "gated-tanh-attention": replace(SCAN, copying="gated", own_attention=True),
     "predictor": replace(MORPHOLOGY, prototypes=1, own_attention=False, copying="none", dropout=0.5, feed_dropout=0.5),

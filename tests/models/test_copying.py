@@ -9,10 +9,10 @@ from recombine.models.attention import MASKED
 from recombine.models.copying import (
     Scores,
     best_entry,
+    by_symbol,
     cost_of_copying,
     gated,
     joint,
-    reluctant,
     target_log_probability,
     token_probabilities,
     write_only,
@@ -69,8 +69,8 @@ def test_gated_copying_by_hand(token: int) -> None:
 
 
 @pytest.mark.parametrize("token", [0, 1, 2])
-def test_reluctant_copying_by_hand(token: int) -> None:
-    entries = reluctant(scores(gate=GATE[1:]))
+def test_copying_by_symbol_by_hand(token: int) -> None:
+    entries = by_symbol(scores(gate=GATE[1:]))
     log_p, _ = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
     p = softmax([*WRITE, *GATE[1:]])  # one more symbol for each stream
     expected = (

@@ -77,3 +77,6 @@ def test_initial_parameters_have_the_ranges_that_they_are_said_to_have() -> None
         assert 0.95 * bound < values.abs().max() <= bound
         assert values.mean().abs() < 4 * bound / math.sqrt(3 * values.numel())
     assert 0.9 <= forget.min() < forget.max() <= 1.1
+    closed = LSTMWeights(1, 2, 5, 7, 100, forget_bias=0.0)
+    initialize(closed, [0])
+    assert -0.1 <= closed.bias.min() < closed.bias.max() <= 0.1

@@ -113,3 +113,13 @@ def test_weights_alone_make_an_original_count_as_a_weight_of_one() -> None:
     originals, augmented = mixture(6, 2, None, [1.5, 0.5])
     assert (originals.share, augmented.share) == (0.75, 0.25)
     assert [group.share for group in mixture(6, 2, 0.1, [1.5, 0.5])] == [0.9, 0.1]
+
+
+def test_tokens_count_as_often_as_their_targets_are_drawn() -> None:
+    """Lengths of targets, with what ends them: 2, 4, 6 and 8."""
+    rows = corpus([(1, 1), (1, 3), (1, 5), (1, 7)])
+    even, weighted = (
+        [Group(np.arange(4))],
+        [Group(np.array([0, 1]), 0.75), Group(np.array([2, 3]), 0.25, np.array([3.0, 1.0]))],
+    )
+    assert Schedule(rows, [even, weighted], [1, 2], batch=2).mean_tokens() == [5.0, 0.75 * 3 + 0.25 * 6.5]

@@ -16,12 +16,14 @@ class Architecture:
         attention: Size of attention projections (tanh keys, queries and values); 0: linear key, nothing else projected.
         separate_attention: Each prototype has attention parameters of its own.
         own_attention: The decoder attends to (and may copy from) its own output.
-        copying: One softmax over vocabulary and prototype positions; a gated mixture of streams; such a mixture in
-            which copying has to outdo single tokens and costs extra in training, as in the authors' code; or none.
+        copying: One softmax over vocabulary and prototype positions (``joint``); a gated mixture of streams; such a
+            mixture in which each stream of copies is one more ``symbol`` to write, as in the authors' networks for word
+            forms; the same but ``reluctant``, since copying costs extra in training, as in their predictors; or none.
         shared_embedding: Encoder and decoder share one embedding table.
         tied_output: Output scores are products of the feed vector with the (decoder's) embeddings; else a linear layer.
         project_encoder: Project the encoder's two directions to one hidden size.
         start_from_encoder: The decoder starts from the encoders' final states; else from zeros.
+        forget_bias: What the forget gates' biases start higher by; the authors' networks for word forms have 0.
         reach: Relative positions in attention up to this distance, as in the authors' code; 0: none, as in the paper.
         dropout: On embeddings, and on the feed vector where it is fed back.
         state_dropout: On the decoder's state before the feed vector is computed; when sampling, too.
@@ -43,11 +45,12 @@ class Architecture:
     attention: int = 128
     separate_attention: bool = True
     own_attention: bool = False
-    copying: Literal["joint", "gated", "reluctant", "none"] = "joint"
+    copying: Literal["joint", "gated", "symbol", "reluctant", "none"] = "joint"
     shared_embedding: bool = True
     tied_output: bool = True
     project_encoder: bool = False
     start_from_encoder: bool = False
+    forget_bias: float = 1.0
     reach: int = 0
     dropout: float = 0.5
     state_dropout: float = 0.7
@@ -62,9 +65,9 @@ class Architecture:
 
     @property
     def gates(self) -> int:
-        """How many streams a gate weighs: those of copies, and that of writing if it has no scores of its own."""
+        """How many streams a gate weighs: those of copies, and that of writing unless copies are symbols to write."""
         copied = self.own_attention + self.prototypes
-        return {"gated": 1 + copied, "reluctant": copied}.get(self.copying, 0)
+        return {"gated": 1 + copied, "symbol": copied, "reluctant": copied}.get(self.copying, 0)
 
     @property
     def feed(self) -> int:

@@ -34,11 +34,8 @@ def gated(scores: Scores) -> Tensor:
     return _mixed(scores, scores.gate)
 
 
-def reluctant(scores: Scores) -> Tensor:
-    """Copies where a stream outscores the single tokens that could be written, as in the authors' code for word forms.
-
-    A stream of copies is one more symbol to write. See `cost_of_copying` for what else sets it apart from `gated`.
-    """
+def by_symbol(scores: Scores) -> Tensor:
+    """Mixes streams, those of copies being one more symbol to write each, as in the authors' code for word forms."""
     assert scores.gate is not None
     return _mixed(scores, torch.cat([scores.write.logsumexp(-1, keepdim=True), scores.gate], dim=-1))
 

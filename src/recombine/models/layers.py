@@ -91,9 +91,11 @@ class Embedding(nn.Module):
 class LSTMWeights(nn.Module):
     """The weights of R × D LSTMs (D directions), split into what acts on the input and on the state."""
 
-    def __init__(self, replicas: int, directions: int, inputs: int, states: int, hidden: int) -> None:
+    def __init__(
+        self, replicas: int, directions: int, inputs: int, states: int, hidden: int, *, forget_bias: float = 1.0
+    ) -> None:
         super().__init__()
-        self.hidden = hidden
+        self.hidden, self.forget_bias = hidden, forget_bias
         self.input = nn.Parameter(torch.empty(replicas, directions, inputs, 4 * hidden))
         self.state = nn.Parameter(torch.empty(replicas, directions, states, 4 * hidden))
         self.bias = nn.Parameter(torch.empty(replicas, directions, 1, 4 * hidden))
@@ -107,20 +109,20 @@ class LSTMWeights(nn.Module):
         return Hoisted(self.state.flatten(0, 1))
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-        """Returns initial values of one replica's parameter: U(±1/√H), forget gates opened by a bias of one."""
+        """Returns initial values of one replica's parameter: U(±1/√H), forget gates opened by a bias."""
         values = _uniform(generator, shape, 1 / math.sqrt(self.hidden))
         if name == "bias":
-            values[..., self.hidden : 2 * self.hidden] += 1
+            values[..., self.hidden : 2 * self.hidden] += self.forget_bias
         return values
 
 
 class BiLSTM(nn.Module):
     """R bidirectional LSTMs over padded sequences; padding changes nothing."""
 
-    def __init__(self, replicas: int, inputs: int, hidden: int) -> None:
+    def __init__(self, replicas: int, inputs: int, hidden: int, *, forget_bias: float = 1.0) -> None:
         super().__init__()
         self.hidden = hidden
-        self.weights = LSTMWeights(replicas, 2, inputs, hidden, hidden)
+        self.weights = LSTMWeights(replicas, 2, inputs, hidden, hidden, forget_bias=forget_bias)
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encodes sequences.

@@ -114,14 +114,16 @@ class Recombiner(nn.Module):
                 reach=a.reach,
             )
         if a.prototypes or a.latent:
-            self.encoder = BiLSTM(replicas, a.embedding, hidden)
+            self.encoder = BiLSTM(replicas, a.embedding, hidden, forget_bias=a.forget_bias)
         if a.own_attention:
             self.own = Linear(replicas, hidden, hidden, bias=False)
-        self.decoder = LSTMWeights(replicas, 1, a.embedding + a.latent, a.feed + hidden, hidden)
+        inputs, states = a.embedding + a.latent, a.feed + hidden
+        self.decoder = LSTMWeights(replicas, 1, inputs, states, hidden, forget_bias=a.forget_bias)
         contexts = self.attention.value_size * a.prototypes if a.prototypes else 0
         self.to_feed = Linear(replicas, hidden * (1 + a.own_attention) + contexts, a.feed)
         self.write = None if a.tied_output else Linear(replicas, a.feed, a.vocabulary)
-        self.gate = Linear(replicas, hidden, a.gates) if a.gates else None
+        # Symbols for copying are scored as what is written is, by the feed vector.
+        self.gate = Linear(replicas, hidden if a.copying == "gated" else a.feed, a.gates) if a.gates else None
         self.latent = self._latent() if a.latent else None
         # (R, 1, 1, V); which tokens are never written may depend on a replica's training data.
         self.register_buffer("unwritable", torch.zeros(replicas, 1, 1, a.vocabulary, dtype=torch.bool))
@@ -315,7 +317,10 @@ class Recombiner(nn.Module):
         own = torch.stack(
             [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1
         )
-        gate = None if self.gate is None else _precise(self.gate(torch.stack([step.h for step in steps], dim=1)))
+        gate = None
+        if self.gate is not None:
+            gated = self.architecture.copying == "gated"
+            gate = _precise(self.gate(torch.stack([step.h for step in steps], dim=1) if gated else feed))
         return Scores(write, own, torch.stack([step.prototypes for step in steps], dim=1), gate)
 
     def entries(self, scores: Scores) -> Tensor:
@@ -323,7 +328,8 @@ class Recombiner(nn.Module):
         normalise = {
             "joint": copying.joint,
             "gated": copying.gated,
-            "reluctant": copying.reluctant,
+            "symbol": copying.by_symbol,
+            "reluctant": copying.by_symbol,
             "none": copying.write_only,
         }
         return normalise[self.architecture.copying](scores)

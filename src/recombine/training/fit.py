@@ -14,13 +14,12 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.checks import check_recipe
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Evaluate, History, Report, Trainer, TrainingSettings
+from recombine.training.loop import Evaluate, History, LossPer, Report, Trainer, TrainingSettings
 from recombine.training.optimizer import Precision
 from recombine.training.replicas import of_replicas
 from recombine.training.resume import Checkpoint
-from recombine.training.schedule import Group, Schedule
+from recombine.training.schedule import POOL, Group, Schedule
 from recombine.training.stand_ins import SPARES
-from recombine.training.step import LossPer
 from recombine.training.twins import Twins
 
 ROUNDS = 20
@@ -44,7 +43,7 @@ class Recipe:
             way as if they were; None: no limit.
         lr: Adam's learning rate.
         clip: Largest gradient norm; None: no clipping.
-        loss_per: Divide the summed loss by the number of sequences or of tokens.
+        loss_per: Divide the summed loss by the number of sequences, or of the tokens that so many have on average.
         precision: What products are computed in on a GPU; parameters, states and probabilities are float32 always.
         stand_ins: The share of training tuples in which tokens that only the later prototypes supply are renamed
             (see `stand_ins`); needs at least two prototypes.
@@ -171,9 +170,10 @@ def fit(
     # Every shape costs a capture, if there are any; in a long training less padding is worth more of them.
     short = 8 if graphs and device.type == "cuda" else 4
     rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else short
+    pool = min(POOL, -(-round(per_epoch) // recipe.batch))
     trainer = Trainer(
         model,
-        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),
+        Schedule(corpus, training, seeds, recipe.batch, pool=pool, rounding=rounding),
         settings,
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,

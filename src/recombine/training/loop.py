@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -14,10 +15,13 @@ from recombine.models.recombiner import Recombiner
 from recombine.training.optimizer import Optimizer, Precision, population_adam
 from recombine.training.replicas import of_replicas, put_replicas
 from recombine.training.schedule import Batch, Schedule
-from recombine.training.step import LossPer, Step
+from recombine.training.step import Step
 
 NARROWED = 2 / 3
 """When no more than this share of a population still learns, it goes on without the others."""
+
+
+LossPer = Literal["sequence", "token"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +33,8 @@ class TrainingSettings:
         steps_per_epoch: Optimiser steps in an epoch.
         lr: Adam's learning rate.
         clip: Largest gradient norm; None: no clipping.
-        loss_per: What the summed loss is divided by.
+        loss_per: Whether the summed loss is divided by the number of sequences, or of the tokens that so many have on
+            average.
         precision: What products are computed in on a GPU.
         patience: Halve a replica's learning rate when its evaluation has not improved for so many epochs; 0: never.
         improvement: By how much an evaluation must rise to count as improved.
@@ -122,7 +127,8 @@ class Trainer:
         self.active: Sequence[int] = range(model.replicas)  # which of the whole these are
         self.evaluate = evaluate
         self.optimizer = self._new_optimizer()
-        self.step = Step(model, schedule.corpus, self.optimizer, noise, loss_per=settings.loss_per, graphs=graphs)
+        tokens = schedule.mean_tokens() if settings.loss_per == "token" else [1.0] * model.replicas
+        self.step = Step(model, schedule.corpus, self.optimizer, noise, tokens=tokens, graphs=graphs)
         device = schedule.corpus.rows.device
         self.history = History()
         self.best = torch.full((model.replicas,), float("-inf"), device=device)

@@ -8,6 +8,10 @@ import numpy as np
 
 from recombine.training.corpus import Corpus
 
+POOL = 64
+"""How many batches are drawn and sorted at a time, unless all rows make fewer: rows of one length that come up several
+times in a pool would share a batch."""
+
 
 class Batch(NamedTuple):
     """One step of training."""
@@ -83,11 +87,20 @@ class Schedule:
     groups: Sequence[Sequence[Group]]
     seeds: Sequence[int]
     batch: int
-    pool: int = 64
+    pool: int = POOL
     rounding: int = 4
 
     def __post_init__(self) -> None:
         self.active = list(range(len(self.seeds)))
+
+    def mean_tokens(self) -> list[float]:
+        """Returns how many tokens the targets of each replica have on average, as often as they are drawn."""
+        found = []
+        for replica, groups in enumerate(self.groups):
+            lengths, _ = self._lengths(replica)
+            means = [np.average(lengths[group.rows], weights=group.weights) for group in groups]
+            found.append(float(np.average(means, weights=[group.share for group in groups])))
+        return found
 
     def __iter__(self) -> Iterator[Batch]:
         order = np.random.default_rng(0)

@@ -1,7 +1,6 @@
 """One optimiser step of a population: plain on a CPU, captured once per shape and replayed on a GPU."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import numpy as np
 import torch
@@ -16,8 +15,6 @@ from recombine.training.schedule import Batch
 from recombine.training.stand_ins import disguised
 from recombine.training.twins import Twins
 
-LossPer = Literal["sequence", "token"]
-
 
 class Step:
     """Trains on a batch.
@@ -27,7 +24,9 @@ class Step:
         corpus: What the batches' rows refer to.
         optimizer: Updates the replicas.
         noise: Where dropout comes from.
-        loss_per: Divide the summed loss by the number of sequences (SCAN) or of tokens (morphology).
+        tokens: The summed loss is divided by the number of sequences times this of each replica (R,): one, or how many
+            tokens its targets have on average. By the batch's own tokens, those of long targets, which share batches,
+            would count for less.
         graphs: On a GPU, capture the whole step as a CUDA graph, one per shape.
     """
 
@@ -38,12 +37,12 @@ class Step:
         optimizer: Optimizer,
         noise: Noise,
         *,
-        loss_per: LossPer,
+        tokens: Sequence[float],
         graphs: bool = True,
     ) -> None:
         self.model, self.corpus, self.optimizer, self.noise = model, corpus, optimizer, noise
-        self.loss_per = loss_per
         device = corpus.rows.device
+        self.tokens = torch.tensor(tokens, device=device)
         self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
         self._stand_ins: tuple[Tensor, float] | None = None
         self.twins: Twins | None = None  # those to rename in every tuple
@@ -66,6 +65,7 @@ class Step:
         """Goes on with the chosen of the replicas only, which make up another model with another optimizer."""
         self.model, self.optimizer = model, optimizer
         self.corpus, self.loss = self.corpus.only(chosen), self.loss[list(chosen)]
+        self.tokens = self.tokens[list(chosen)]
         if self._stand_ins is not None:
             pool, rate = self._stand_ins
             self._stand_ins = (pool[list(chosen)], rate)
@@ -94,9 +94,9 @@ class Step:
             sources, target = disguised(sources, target, *self._stand_ins, self.noise)
         if self.twins is not None:
             sources, target = self.twins.disguised(sources, target, self.noise)
-        log_p, counts = self.model(sources, target, self.noise)
-        per = counts.sum((1, 2)) if self.loss_per == "token" else target.shape[1]
-        loss = -log_p.sum(2).sum(1) / per  # (R,); all at once, threads would each sum a part
+        log_p, _ = self.model(sources, target, self.noise)
+        sequences = target.shape[1]
+        loss = -log_p.sum(2).sum(1) / (sequences * self.tokens)  # (R,); all at once, threads would each sum a part
         self.optimizer.zero_grad()
         loss.sum().backward()
         self.optimizer.step()
