@@ -32,7 +32,10 @@ def test_samples_of_word_forms_are_word_forms() -> None:
     word = dataset("morphology")[0]
     assert check(word) is None
     assert check(replace(word, x=word.y)) == "no word form"
-    assert well_formed([A, B]) is None
+
+
+def test_samples_of_what_never_goes_together_may_be_anything() -> None:
+    assert well_formed([A, Example(("a",), ("B",)), B]) is None
 
 
 def short(sample: Example) -> bool:

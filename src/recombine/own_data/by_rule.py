@@ -52,7 +52,7 @@ class _ByRule(OwnDataAugmenter):
             rarity: Which samples have something rare in them; ``"saved"``: as when it was saved.
             validator: Which samples are turned down; likewise.
         """
-        settings = read_settings(Path(path), cls.kind)
+        settings = read_settings(Path(path), cls.kind, needed=[EXAMPLES])
         with fitting(Path(path)):
             found = cls._restored(settings, place=Path(path), given=given_again(rarity=rarity, validator=validator))
             return found.fit(read(Path(path) / EXAMPLES))

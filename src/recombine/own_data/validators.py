@@ -13,6 +13,7 @@ from recombine.data.text import shown
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_inflection
+from recombine.own_data.agreement import Agreement
 from recombine.own_data.choices import NOTHING, TOKENS, Choice
 
 Judge = Callable[[Example], str | bool | None]
@@ -25,8 +26,9 @@ examples, or any ``Judge``, which keeps what is rare; None: all samples will do.
 
 
 def well_formed(examples: Sequence[Example]) -> Validator | None:
-    """Returns what all samples of such examples must be: of word forms, word forms; else anything."""
-    return _word_form if are_inflections(examples) else None
+    """Returns what all samples of such examples must be: of word forms, word forms; and nothing torn apart."""
+    agreement = Agreement.of(examples)
+    return all_of(_word_form if are_inflections(examples) else None, agreement if agreement.groups else None)
 
 
 def _word_form(sample: Example) -> str | None:

@@ -1,0 +1,70 @@
+"""Tokens of inputs and outputs that go together."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.data import scan
+from recombine.example import Example
+from recombine.own_data.agreement import APART, Agreement
+
+
+def pairs(*lines: str) -> list[Example]:
+    return [Example(tuple(x.split()), tuple(y.split())) for x, _, y in (line.partition(" > ") for line in lines)]
+
+
+HOME = pairs(
+    "turn on the lamp > on ( LAMP )",
+    "turn off the lamp > off ( LAMP )",
+    "turn on the fan > on ( FAN )",
+    "boil the kettle > heat ( POT WATER )",
+)
+
+
+@pytest.mark.parametrize(
+    ("sample", "agrees"),
+    [
+        ("turn off the fan > off ( FAN )", True),
+        ("turn off the fan > on ( FAN )", False),
+        ("turn off the fan > off ( LAMP )", False),
+        ("turn off the kettle > off ( POT )", True),  # some of what goes with it
+        ("turn off the kettle > off ( LAMP )", False),
+        ("turn off the lamp > off ( LAMP WATER )", False),
+        ("turn off the lamp twice > off ( LAMP LAMP )", True),  # what was never seen goes with anything
+    ],
+)
+def test_a_word_needs_what_goes_with_it(sample: str, agrees: bool) -> None:
+    assert Agreement.of(HOME)(pairs(sample)[0]) == (None if agrees else APART)
+
+
+SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
+EXAMPLES = st.lists(st.builds(Example, SIDES, SIDES), min_size=1, max_size=6)
+
+
+@given(EXAMPLES, st.builds(Example, SIDES, SIDES))
+def test_agreement_is_that_of_sets_of_examples(examples: Sequence[Example], sample: Example) -> None:
+    """Beside the definition, with sets of examples written out."""
+
+    def holders(token: str, side: str) -> frozenset[Example]:
+        return frozenset(each for each in examples if token in getattr(each, side))
+
+    sets = {holders(token, "x") for token in "abc"} & {holders(token, "y") for token in "abc"} - {frozenset()}
+    expected = all(
+        any(holders(token, "x") == each for token in sample.x) == any(holders(token, "y") == each for token in sample.y)
+        for each in sets
+    )
+    agreement = Agreement.of(examples)
+    assert (agreement(sample) is None) == expected
+    assert all(agreement(example) is None for example in examples)
+
+
+@pytest.mark.parametrize("split", ["jump", "around-right"])
+def test_no_right_command_is_torn_apart(split: str) -> None:
+    data = scan.split(split)
+    agreement = Agreement.of(data.train)
+    assert len(agreement.groups) == 6
+    assert not any(agreement(example) for example in data.test)
+    jump = Example(("jump", "and", "walk"), ("I_JUMP", "I_JUMP"))
+    assert agreement(jump) == APART
