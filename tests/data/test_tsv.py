@@ -91,5 +91,12 @@ def test_a_word_seen_once_is_no_header(first: str) -> None:
     assert not tsv.looks_like_header(parse(first, "walk twice\tWALK WALK", "run\tRUN"))
 
 
+@pytest.mark.parametrize("tokens", ["words", "characters"])
+def test_where_all_lines_are_single_words_the_first_is_no_header(tokens: str) -> None:
+    lines = ["meeshethaa\tme:SeTa:", "qhora\tXora", "lumee\tlume:", "na\tna"]
+    assert not tsv.looks_like_header(parse(*lines, tokens=tokens))
+    assert tsv.looks_like_header(parse("word\tpronunciation", *lines, tokens=tokens))
+
+
 def test_names_are_known_where_characters_are_tokens() -> None:
     assert tsv.looks_like_header(parse("src\ttgt", "abc\tcba", tokens="characters"))

@@ -149,7 +149,7 @@ def _warn_of_header(examples: Sequence[Example], source: str) -> None:
     if tsv.looks_like_header(examples):
         say(
             f"Warning: the first line of {name_of(source)} looks like names of columns, and is taken for an example: "
-            f"{examples[0]}. If it is none, give --header, or remove it."
+            f"{examples[0]}. If it is no example, give --header, or remove the line."
         )
 
 

@@ -1,5 +1,6 @@
 """Tab-separated columns: an input, an output, and perhaps features of the input."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from recombine.data.text import Line, shown
@@ -14,6 +15,7 @@ COLUMNS = (1, 2)
 _NAMES = {
     *(("input", "output"), ("source", "target"), ("src", "tgt"), ("x", "y"), ("question", "query")),
     *(("command", "action"), ("commands", "actions"), ("inputs", "outputs"), ("question", "answer"), ("text", "label")),
+    *(("word", "pronunciation"), ("grapheme", "phoneme"), ("graphemes", "phonemes")),
 }
 """Names of columns that are known, of an input and an output."""
 
@@ -21,18 +23,28 @@ _NAMES = {
 def looks_like_header(examples: Sequence[Example]) -> bool:
     """Tells whether the first of a file's examples may be the names of its columns.
 
-    These are known names, or two words of which neither is anywhere else in the file. A word seen once beside what it
-    stands for (``jump``, ``I_JUMP``) is not taken for one.
+    These are known names, or two words of which neither is anywhere else in the file, if no other line is such a pair:
+    in a file of single words all are. A word seen once beside what it stands for (``jump``, ``I_JUMP``) is not taken
+    for a name.
     """
     if len(examples) < 2:
         return False
-    first, *others = examples
-    x, y = ("".join(side).casefold() for side in (first.x, first.y))
-    if (x, y) in _NAMES:
+    first = examples[0]
+    if ("".join(first.x).casefold(), "".join(first.y).casefold()) in _NAMES:
         return True
-    if len(first.x) > 1 or len(first.y) > 1 or x in y or y in x:
+    if not _are_unlike_words(first):
         return False
-    return not any(first.x[0] in other.d or first.y[0] in other.d for other in others)
+    holders = Counter(token for example in examples for token in {*example.d})
+    alone = (each for each in examples if _are_unlike_words(each) and holders[each.x[0]] == holders[each.y[0]] == 1)
+    return next(alone, None) is first and next(alone, None) is None
+
+
+def _are_unlike_words(example: Example) -> bool:
+    """Tells whether both sides are one token, and neither is a part of the other."""
+    if len(example.x) > 1 or len(example.y) > 1:
+        return False
+    x, y = example.x[0].casefold(), example.y[0].casefold()
+    return x not in y and y not in x
 
 
 def check_columns(columns: tuple[int, ...] | None) -> None:
