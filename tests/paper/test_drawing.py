@@ -32,3 +32,12 @@ def test_focused_prototypes_have_something_rare() -> None:
     assert prior is not None
     drawn = prior(rule.build(TASK.train), TASK.train).draw(50, np.random.default_rng(0))
     assert set(drawn[:, -1].tolist()) == {10, 11}
+
+
+def test_what_goes_together_must_agree_if_asked_for() -> None:
+    torn = Inflection("lemma", ("V", "PST"), "form").for_generation  # k goes with the past, in lemma and form
+    assert _accept(replace(WORD_FORMS, agreement=False), TASK) is None
+    accept = _accept(replace(WORD_FORMS, agreement=True), TASK)
+    assert accept is not None
+    assert accept(torn) is not None
+    assert all(accept(example) is None for example in TASK.train)

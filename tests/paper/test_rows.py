@@ -39,6 +39,7 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
         "recomb-2 + twins",
         "recomb-2 + relative positions",
         "recomb-2 + sure outputs",
+        "recomb-2 + agreement",
     ]
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
+from recombine.augmentation.agreement import Agreement
 from recombine.augmentation.protocol import Validator
 from recombine.augmentation.resample import Resampler
 from recombine.data.text import shown
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_inflection
-from recombine.own_data.agreement import Agreement
 from recombine.own_data.choices import NOTHING, TOKENS, Choice
 
 Judge = Callable[[Example], str | bool | None]

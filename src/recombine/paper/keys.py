@@ -52,6 +52,8 @@ class Keys:
         inputs: dict[str, Any] = {"n": settings.n, "resampler": rare}
         if settings.rare_tags != "all":
             inputs["rare tags"] = settings.rare_tags
+        if settings.agreement:
+            inputs["agreement"] = True
         if settings.method == "geca":
             inputs |= {"train": self.train, "geca": described(settings.geca), "seeds": self.seeds}
             return Stage("samples", inputs)

@@ -45,6 +45,7 @@ class Settings:
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
         resampling: Whether only samples with something rare in them are kept.
+        agreement: Whether samples are turned down that have a token and not what goes with it (see `Agreement`).
         resampler: What is rare.
         rare_tags: Of word forms, which tags may be rare: all, or, as in the authors' code, named ones (PST, not 1S).
         direct: Direct inference.
@@ -62,6 +63,7 @@ class Settings:
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     geca: GECA = field(default_factory=GECA)
     resampling: bool = False
+    agreement: bool = False
     resampler: Resampler = field(default_factory=Resampler)
     rare_tags: Literal["all", "named"] = "all"
     direct: Direct = field(default_factory=Direct)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recombine.augmentation.agreement import APART, Agreement
 from recombine.data import scan
 from recombine.example import Example
-from recombine.own_data.agreement import APART, Agreement
 
 
 def pairs(*lines: str) -> list[Example]:
