@@ -97,6 +97,12 @@ def are_inflections(examples: Iterable[Example]) -> bool:
     return all(map(is_inflection, examples))
 
 
+def are_of_word_forms(tokens: Iterable[str]) -> bool:
+    """Tells whether tokens are those of word forms: characters and tags, and some of them tags."""
+    longer = [token for token in tokens if len(token) > 1]
+    return bool(longer) and all(map(is_tag, longer))
+
+
 def reordered(example: Example) -> Example:
     """Returns the example with its sides swapped: generation order becomes analysis order and back.
 

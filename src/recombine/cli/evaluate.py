@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.direction import say_direction
 from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
 from recombine.cli.printing import counted, print_json, print_table, say, say_next
@@ -56,10 +57,13 @@ def evaluate_cli(
 
     Example:
       recombine evaluate predictor scan/test.tsv
+
+    Of lemma, form, tags, the form is the input; with --columns 1,2,3 --tokens characters, lemma and tags are.
     """
     predictor = load_predictor(model, device=device)
     reading = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header)
     examples = reading.read_for_prediction(test)
+    say_direction(examples)
     use_threads(threads)
     found = evaluate(predictor, examples, beam=beam)
     if json:

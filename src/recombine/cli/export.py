@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.direction import say_direction
 from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_line, say
 from recombine.cli.reading import Reading, check_one_standard_input
@@ -47,6 +48,7 @@ def export_cli(
       recombine export train.tsv augmented.jsonl --to yoyodyne --p-aug 0.1 -o for-yoyodyne
 
     Weights go along where the toolkit takes them (jsonl, opennmt, hf); for the others examples are repeated.
+    Word forms are written as inflection: lemma and tags are the input, the form is the output.
     """
     from recombine.data.export import README, check_toolkit, export
 
@@ -57,6 +59,7 @@ def export_cli(
     reading = Reading(format, tokens, columns, header)
     originals, made = reading.read(data), reading.read(new)
     warn_of_strange_tokens(originals, made)
+    say_direction(originals)
     done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)
     if json:
         files = [str(path) for path in done.files]

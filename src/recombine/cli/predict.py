@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.direction import ANALYSIS, INFLECTION
 from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.reading import STANDARD, Reading, tokens_for
@@ -14,6 +15,7 @@ from recombine.data.output import all_or_none
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance
 from recombine.example import Tokens as TokenTuple
+from recombine.inflection import are_of_word_forms, is_tag
 
 if TYPE_CHECKING:
     from recombine.data.vocabulary import Vocabulary
@@ -65,6 +67,8 @@ def predict_cli(
 
     Example:
       recombine predict predictor scan/test.tsv -o predicted.tsv
+
+    Of lemma, form, tags, the form is the input; with --columns 1,2,3 --tokens characters, lemma and tags are.
     """
     if json and output == STANDARD:
         raise RecombineError("--json and the predictions both want standard output.", hint="Name a file with -o.")
@@ -74,6 +78,8 @@ def predict_cli(
     kind = tokens_for(model, predictor.notes, tokens)
     reading = Reading(format, kind, columns, header)
     asked = reading.read_inputs(inputs)
+    if predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens):
+        say(INFLECTION if any(is_tag(token) for x in asked for token in x) else ANALYSIS)
     use_threads(threads)
     predictions = predict(predictor, asked, beam=beam)
     with working_on(output, targets) as goes_on, all_or_none(targets):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.direction import say_direction
 from recombine.cli.options import Columns, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_table
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
@@ -79,6 +80,7 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
     check_one_standard_input(gold, predicted, train)
     right, guessed = reading.read_for_prediction(gold), reading.read_for_prediction(predicted)
     _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
+    say_direction(right)
     scores: dict[str, Score | None] = {"all": score_outputs(right, guessed)}
     if train is not None:
         from recombine.evaluation.metrics import novel

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.direction import say_direction
 from recombine.cli.options import (
     AUTO,
     Columns,
@@ -81,8 +82,10 @@ def train_cli(
     Example:
       recombine train scan/train.tsv --augmented augmented.jsonl --p-aug 0.01 -o predictor
 
-    Of lemma, form, tags, the form is the input; lemma and tags are the output. While networks are trained, DIR.training
-    holds the state: after an interruption the same command goes on.
+    Of lemma, form, tags, the form is the input; lemma and tags are the output (analysis). For the other direction
+    (inflection), give --columns 1,2,3 --tokens characters. JSONL is taken as it is, and augment writes inflections.
+
+    While networks are trained, DIR.training holds the state: after an interruption the same command goes on.
     """
     from recombine.own_data.unfinished import forget
 
@@ -96,6 +99,7 @@ def train_cli(
     reading = Reading(format, tokens, columns, header)
     examples, new = read_training(train, augmented, networks=len(training.population), reading=reading)
     warn_of_strange_tokens(examples, [example for each in new for example in each])
+    say_direction(examples, otherwise=" For inflection, give --columns 1,2,3 --tokens characters.")
     use_threads(threads)
     state = state_of_training(output)
     with working_on(output) as goes_on:

@@ -32,6 +32,10 @@ NAMED = 10
 class Predictor(Settings):
     """Learns to write the output for an input, from training examples and perhaps new ones.
 
+    Of word forms as ``read`` gives them, lemma and tags are the input and the form is the output (inflection), whereas
+    ``recombine train`` and ``recombine compare`` take the form for the input (analysis), unless told. For analyses,
+    give ``map(reordered, examples)`` (``recombine.inflection.reordered``).
+
     Attributes:
         seed: Same seed, same predictor, on the same kind of machine.
         network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data.

@@ -1,0 +1,30 @@
+"""Says of word forms which side is the input: commands and formats differ in it, and nobody could guess it."""
+
+from collections.abc import Sequence
+
+from recombine.cli.printing import say
+from recombine.cli.reading import are_inflections
+from recombine.example import Example
+from recombine.inflection import reordered
+
+INFLECTION = "Word forms, as inflection: lemma and tags are the input, the form is the output."
+ANALYSIS = "Word forms, as analysis: the form is the input, lemma and tags are the output."
+
+
+def direction(examples: Sequence[Example]) -> str | None:
+    """Returns a sentence on which side of word forms is the input; None if the examples are no word forms."""
+    if are_inflections(examples):
+        return INFLECTION
+    return ANALYSIS if are_inflections(map(reordered, examples)) else None
+
+
+def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> None:
+    """Says which side of word forms is the input; of other examples nothing.
+
+    Args:
+        examples: The examples, in the order in which they are learned, predicted or written.
+        otherwise: What to say of analyses besides: how to have the other direction.
+    """
+    found = direction(examples)
+    if found is not None:
+        say(f"{found}{otherwise if found == ANALYSIS else ''}")
