@@ -10,7 +10,7 @@ from hypothesis import reject, settings
 from hypothesis import strategies as st
 
 from recombine.augmentation.resample import Resampler
-from recombine.comparison.splitting import MOST, Split, given, hold_out, rare_in
+from recombine.comparison.splitting import MOST, TELLING, Split, given, hold_out, rare_in
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -83,8 +83,19 @@ def test_where_nothing_rare_can_be_held_out_it_is_said_why() -> None:
     assert ("jump",) in once.phenomena
     assert not any(once.rare)
     assert "--test" in once.shortfall
-    assert hold_out(DATA).shortfall == ""
-    assert given([*COMMANDS, JUMPS[0]], COMMANDS[:3]).shortfall == ""
+
+
+def test_too_few_rare_test_examples_for_a_verdict_are_told_with_what_to_do() -> None:
+    few = hold_out(DATA)
+    assert 0 < sum(few.rare) < TELLING
+    assert few.shortfall.startswith(f"Test examples with something rare in them: {sum(few.rare)}; ")
+    assert "--test FILE" in few.shortfall
+    train = [*COMMANDS, JUMPS[0]]
+    jumps = [Example(("jump", *map(str, range(number))), ("JUMP",)) for number in range(TELLING)]
+    assert given(train, [*jumps, *COMMANDS[:3]]).shortfall == ""
+    for tests in (jumps[1:], COMMANDS[:3]):
+        assert given(train, tests).shortfall.endswith("Add some to the test examples.")
+    assert given(train, jumps[1:], epsilon=1e-9).shortfall == ""  # nothing is rare
 
 
 def test_another_seed_is_another_split() -> None:

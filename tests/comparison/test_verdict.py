@@ -78,7 +78,57 @@ def test_few_or_no_examples_tell_nothing() -> None:
     assert (few["better"]["rare"].p, few["better"]["rare"].verdict) == (None, UNCLEAR)
     assert few["better"]["other"].scores == ()
     assert math.isnan(few["better"]["other"].mean)
-    assert "there are no other test examples" in sentence(few, "plain", [True] * 7)
+    said = sentence(few, "plain", [True] * 7)
+    assert "there are no other test examples" in said
+    assert "on 7 rare examples, fewer than 8, nothing can be told (plain 0.000, better 1.000)" in said.lower()
+
+
+def seeds_right(*counts: int) -> np.ndarray:
+    """Returns what is right if so many of the first of 28 rare examples are, by seed, and of 28 others all are."""
+    return np.array([[place < count or place >= 28 for place in range(56)] for count in counts])
+
+
+TWO_PARTS = [True] * 28 + [False] * 28
+
+
+def test_a_seed_in_which_plain_is_right_everywhere_does_not_stand_in_the_way_of_help() -> None:
+    plain, perfect = seeds_right(20, 28, 15), seeds_right(28, 28, 28)
+    assert judge({"plain": plain, "geca": perfect}, "plain", TWO_PARTS)["geca"]["rare"].verdict == HELPS
+    lower = judge({"plain": plain, "geca": seeds_right(28, 27, 28)}, "plain", TWO_PARTS)["geca"]["rare"]
+    assert (lower.verdict, lower.torn) == (UNCLEAR, True)  # one seed is worse
+    nothing, once = seeds_right(0, 0, 0), seeds_right(20, 0, 15)
+    assert judge({"plain": once, "geca": nothing}, "plain", TWO_PARTS)["geca"]["rare"].verdict == HARMS
+    same = judge({"plain": perfect, "geca": perfect}, "plain", TWO_PARTS)["geca"]["rare"]
+    assert (same.p, same.verdict) == (1.0, DOES_NOT)
+
+
+def test_where_p_is_small_and_nothing_can_be_told_the_seeds_are_said_to_disagree() -> None:
+    correct = {"plain": seeds_right(20, 28, 15), "recombine": seeds_right(3, 11, 28)}
+    found = judge(correct, "plain", TWO_PARTS)
+    p = found["recombine"]["rare"].p
+    assert p is not None
+    assert p < 0.05
+    assert sentence(found, "plain", TWO_PARTS).startswith(
+        "On 28 rare examples (plain 0.750) it cannot be told whether recombine (0.500) helps because seeds disagree "
+        "(plain 0.71, 1.00, 0.54; recombine 0.11, 0.39, 1.00), of which more may tell (--seeds); "
+    )
+    many = {method: np.concatenate([right, right]) for method, right in correct.items()}
+    said = sentence(judge(many, "plain", TWO_PARTS), "plain", TWO_PARTS)
+    assert "(plain 0.54 to 1.00; recombine 0.11 to 1.00)" in said
+
+
+def test_where_plain_is_right_everywhere_there_is_nothing_to_gain() -> None:
+    best = seeds_right(28, 28, 28)
+    few, bad = best.copy(), best.copy()
+    few[:, 28] = False  # by its deviation alone, a gain of more than MARGIN could not be ruled out
+    bad[:, 28:50] = False
+    said = sentence(judge({"plain": best, "few": few, "same": best}, "plain", TWO_PARTS), "plain", TWO_PARTS)
+    score = f"{few[:, 28:].mean():.3f}"
+    assert said.endswith(
+        f"on 28 other examples (plain 1.000) there is nothing to gain by few ({score}) and same (1.000)."
+    )
+    worse = sentence(judge({"plain": best, "bad": bad}, "plain", TWO_PARTS), "plain", TWO_PARTS)
+    assert worse.endswith("(plain 1.000) there is nothing to gain, bad (0.214) harms.")
 
 
 def test_the_sentence() -> None:

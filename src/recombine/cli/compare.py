@@ -138,6 +138,8 @@ def compare_cli(
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
     say(_described(split))
+    if split.shortfall:
+        say(f"Warning: {split.shortfall}")
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
     files = [] if folder is None else [str(folder / name) for name in (RUN_FILE, GENERATORS, PREDICTORS)]
@@ -192,11 +194,10 @@ def _described(split: "Split") -> str:
     more = f" and {len(split.phenomena) - 10:,} more" if len(split.phenomena) > 10 else ""
     known = sum(example in train for example in split.test)
     seen = f" {known:,} of the test examples are training examples, too." if known else ""
-    why = f" {split.shortfall}" if split.shortfall else ""
     tests = counted(len(split.test), "test example")
     return (
         f"{counted(len(split.train), 'training example')}, {tests}, of which {sum(split.rare):,} have "
-        f"something rare in them. Rare: {rare}{more}.{seen}{why}"
+        f"something rare in them. Rare: {rare}{more}.{seen}"
     )
 
 

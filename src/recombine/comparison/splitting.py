@@ -28,6 +28,9 @@ stays in training."""
 LEAST = 10
 """Fewer different examples cannot be split."""
 
+TELLING = 8
+"""On fewer test examples nothing can be told: even if all of them went from wrong to right, that could be chance."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
@@ -49,13 +52,20 @@ class Split:
 
     @property
     def shortfall(self) -> str:
-        """Why nothing rare is tested although something is rare, and what to do about it; else empty."""
-        if not self.held_out or any(self.rare) or not self.phenomena:
+        """Why nothing can be told of the rare although something is rare, and what to do about it; else empty."""
+        count = sum(self.rare)
+        if not self.phenomena or count >= TELLING:
             return ""
-        return (
-            "No example with something rare in it could be held out: too little of what is in it would be left, "
-            "as of a token that occurs once, or its input has several outputs. Give test examples of it (--test)."
-        )
+        if self.held_out and not count:
+            return (
+                "No example with something rare in it could be held out: too little of what is in it would be left, "
+                "as of a token that occurs once, or its input has several outputs. Give test examples of it "
+                "(--test FILE)."
+            )
+        few = f"Test examples with something rare in them: {count}; a verdict on the rare takes {TELLING} or more."
+        if self.held_out:
+            return f"{few} Give test examples of it (--test FILE), or more data with it: half of it stays in training."
+        return f"{few} Add some to the test examples."
 
     def questions(self, examples: Sequence[Example]) -> list[Example]:
         """Returns examples in the order in which predictors see them: of word forms, the form is the input."""

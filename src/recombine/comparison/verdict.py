@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from recombine.comparison.methods import BOTH
+from recombine.comparison.splitting import TELLING
 from recombine.evaluation.significance import ALPHA, paired_p
 
 Part = Literal["all", "rare", "other"]
@@ -17,15 +18,15 @@ PARTS: tuple[Part, ...] = ("all", "rare", "other")
 
 HELPS, DOES_NOT, HARMS, UNCLEAR = "helps", "does not help", "harms", "cannot tell"
 
-LEAST = 8
-"""On fewer test examples nothing is said: even if all of them went from wrong to right, that could be chance."""
-
 MARGIN = 0.02
 """A gain below this is called no help, if the test examples are many enough to rule out that it is more."""
 
 LEARNED = 0.1
 """Predictors that get fewer right, of examples like those that they saw, have not learned the task: who is at nothing
 with and without new examples tells nothing about them."""
+
+LISTED = 5
+"""The scores of more seeds than these are not listed in a sentence."""
 
 Correct = np.ndarray
 """Whether each network's prediction for each test example is right (seeds, items)."""
@@ -40,11 +41,13 @@ class Judged:
         p: Of the paired test against plain over test examples, times the number of methods compared (Bonferroni);
             None for plain, or if there are too few examples.
         verdict: ``HELPS``, ``DOES_NOT``, ``HARMS`` or ``UNCLEAR``.
+        torn: Whether it is unclear because the seeds disagree.
     """
 
     scores: tuple[float, ...]
     p: float | None
     verdict: str
+    torn: bool = False
 
     @property
     def mean(self) -> float:
@@ -85,8 +88,10 @@ def judge(
 
     Items are what the test counts: each item's score is its mean over seeds, so that several seeds do not pass for
     several times the examples. Whatever is said of a method, every seed must agree: it helps if it is significantly
-    better, harms if it is significantly worse, and does not help if there is no room for a gain of ``MARGIN``. The last
-    two are said only of one that gave new examples, where predictors were trained to the end and learned the task.
+    better, harms if it is significantly worse, and does not help if there is no room for a gain of ``MARGIN``. A seed
+    in which both are right everywhere is not against help, nor one in which both are wrong everywhere against harm:
+    there it could not have shown. The last two are said only of a method that gave new examples, where predictors were
+    trained to the end and learned the task.
 
     Args:
         correct: By method.
@@ -113,17 +118,19 @@ def judge(
 def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     items = found.shape[1]
     scores = tuple(found.mean(axis=1).tolist()) if items else ()
-    if plain is None or items < LEAST:
+    if plain is None or items < TELLING:
         return Judged(scores, None, UNCLEAR)
     means, baseline = found.mean(axis=0), plain.mean(axis=0)
     p = min(1.0, comparisons * paired_p(means.tolist(), baseline.tolist()))
-    gains, by_seed = means - baseline, found.mean(axis=1) - plain.mean(axis=1)
-    if p < ALPHA and (by_seed > 0).all():
+    gains, by_seed, by_seed_plain = means - baseline, found.mean(axis=1) - plain.mean(axis=1), plain.mean(axis=1)
+    if p < ALPHA and ((by_seed > 0) | (by_seed == 0) & (by_seed_plain == 1)).all():
         return Judged(scores, p, HELPS)
-    if p < ALPHA and (by_seed < 0).all():
+    if p < ALPHA and ((by_seed < 0) | (by_seed == 0) & (by_seed_plain == 0)).all():
         return Judged(scores, p, HARMS)
-    most = gains.mean() + 2 * gains.std() / math.sqrt(items)
-    return Judged(scores, p, DOES_NOT if most < MARGIN and (by_seed < MARGIN).all() else UNCLEAR)
+    most = min(gains.mean() + 2 * gains.std() / math.sqrt(items), 1 - baseline.mean())
+    if most < MARGIN and (by_seed < MARGIN).all():
+        return Judged(scores, p, DOES_NOT)
+    return Judged(scores, p, UNCLEAR, torn=bool(p < ALPHA or most < MARGIN))
 
 
 def sentence(
@@ -164,8 +171,22 @@ def _without_samples(methods: Sequence[str]) -> str:
 def _of_part(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, count: int) -> str:
     if not count:
         return f"there are no {part} test examples"
-    said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, HARMS, UNCLEAR)]
-    return f"on {_counted(count, part)} (plain {judged[plain][part].mean:.3f}) {', '.join(filter(None, said))}"
+    if count < TELLING:
+        scores = ", ".join(f"{_spoken(method)} {parts[part].mean:.3f}" for method, parts in judged.items())
+        return f"on {_counted(count, part)}, fewer than {TELLING}, nothing can be told ({scores})"
+    where = f"on {_counted(count, part)} (plain {judged[plain][part].mean:.3f})"
+    if judged[plain][part].mean == 1:
+        said = [_nothing_to_gain(judged, plain, part), _clause(judged, plain, part, HARMS)]
+    else:
+        said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, HARMS, UNCLEAR)]
+    return f"{where} {', '.join(filter(None, said))}"
+
+
+def _nothing_to_gain(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part) -> str:
+    """Says of methods that they do no harm, which is all that can be where plain is right everywhere."""
+    harmless = [method for method, parts in judged.items() if method != plain and parts[part].verdict != HARMS]
+    names = _named(judged, harmless, part)
+    return f"there is nothing to gain{f' by {_listed(names)}' if names else ''}"
 
 
 def _counted(count: int, part: str) -> str:
@@ -173,19 +194,35 @@ def _counted(count: int, part: str) -> str:
 
 
 def _clause(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, verdict: str) -> str:
-    named = [
-        f"{_spoken(method)} ({parts[part].mean:.3f})"
-        for method, parts in judged.items()
-        if method != plain and parts[part].verdict == verdict
-    ]
-    if not named:
+    methods = [method for method, parts in judged.items() if method != plain and parts[part].verdict == verdict]
+    if not methods:
         return ""
-    names, several = _listed(named), len(named) > 1
+    names, several = _listed(_named(judged, methods, part)), len(methods) > 1
     if verdict == UNCLEAR:
-        return f"it cannot be told whether {names} {'help' if several else 'helps'}"
+        why = _disagreement(judged, methods, plain, part)
+        return f"it cannot be told whether {names} {'help' if several else 'helps'}{why}"
     if verdict in (HELPS, HARMS):
         return f"{names} {verdict.removesuffix('s') if several else verdict}"
     return f"{names} {'do' if several else 'does'} not help"
+
+
+def _disagreement(judged: Mapping[str, Mapping[Part, Judged]], methods: Sequence[str], plain: str, part: Part) -> str:
+    """Returns the scores of methods whose seeds disagree, beside those of plain; empty if none do."""
+    torn = [method for method in methods if judged[method][part].torn]
+    if not torn:
+        return ""
+    said = "; ".join(f"{_spoken(method)} {_by_seed(judged[method][part].scores)}" for method in [plain, *torn])
+    return f" because seeds disagree ({said}), of which more may tell (--seeds)"
+
+
+def _by_seed(scores: Sequence[float]) -> str:
+    if len(scores) > LISTED:
+        return f"{min(scores):.2f} to {max(scores):.2f}"
+    return ", ".join(f"{score:.2f}" for score in scores)
+
+
+def _named(judged: Mapping[str, Mapping[Part, Judged]], methods: Sequence[str], part: Part) -> list[str]:
+    return [f"{_spoken(method)} ({judged[method][part].mean:.3f})" for method in methods]
 
 
 def _listed(names: Sequence[str]) -> str:
