@@ -86,6 +86,21 @@ def split_analysis(analysis: Tokens) -> tuple[Tokens, Tokens]:
     return analysis[:end], analysis[end:]
 
 
+def split_text(text: str) -> Tokens:
+    """Returns the tokens of a form, or of an analysis with its tags at the end: ``gel [V] [PST]``."""
+    words = text.split(" ")
+    end = len(words)
+    while end and is_tag(words[end - 1]):
+        end -= 1
+    return (*" ".join(words[:end]), *words[end:])
+
+
+def join_text(tokens: Tokens) -> str:
+    """Returns the text of a form or an analysis, which ``split_text`` takes apart."""
+    characters, tags = split_analysis(tokens)
+    return " ".join(filter(None, ("".join(characters), *tags)))
+
+
 def is_inflection(example: Example) -> bool:
     """Tells whether an example is a word form in the generator's order: characters, then tags ▷ characters."""
     lemma, tags = split_analysis(example.x)

@@ -11,10 +11,11 @@ from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 from recombine import Oversampler, Predictor
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import Inflection
+from recombine.inflection import Inflection, join_text, split_text
 from recombine.training import presets
 
 PAIRS = [("a b", "B A"), ("b a", "A B"), ("a", "A"), ("b", "B"), ("a a", "A A"), ("b b", "B B")]
+FORMS = {"PST": "di", "PRS": "ir"}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,39 @@ def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
     again = Predictor.load(tmp_path / "model", device="cpu")
     assert (again.tokens, again.predict("ab")) == ("characters", "BA")
     assert Predictor.load(tmp_path / "model", tokens="words", device="cpu").tokens == "words"
+
+
+def test_strings_are_read_as_characters_where_examples_were_of_characters(tmp_path: Path) -> None:
+    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=150)
+    predictor.fit([Example(tuple(x.replace(" ", "")), tuple(y.replace(" ", ""))) for x, y in PAIRS])
+    predictor.save(tmp_path / "model")
+    for each in (predictor, Predictor.load(tmp_path / "model", device="cpu")):
+        assert each.predict("ab") == "BA"
+        assert each.predict(["ab", "a"]) == ["BA", "A"]
+        assert each.predict("a b") == "B A"  # words of one character are possible, too
+
+
+@pytest.mark.parametrize("tokens", ["words", "characters"])
+def test_word_forms_go_in_and_out_as_strings(tokens: str, tmp_path: Path) -> None:
+    words = [Inflection(lemma, ("V", tag), lemma + end) for lemma in ("al", "el") for tag, end in FORMS.items()]
+    analysis = ("a", "l", "[V]", "[PST]")
+    recipe = replace(WORD_FORM_PREDICTOR, epochs=2)
+    inflecting = Predictor(network=recipe, device="cpu", tokens=tokens).fit(word.for_generation for word in words)
+    inflecting.save(tmp_path / "model")
+    for each in (inflecting, Predictor.load(tmp_path / "model", device="cpu")):
+        assert each.predict("al [V] [PST]") == join_text(each.predict(analysis))
+    analyzing = Predictor(network=recipe, device="cpu", tokens=tokens).fit(word.for_analysis for word in words)
+    assert analyzing.predict("aldi") == join_text(analyzing.predict(tuple("aldi")))
+
+
+def test_the_text_of_a_word_form_is_taken_apart_as_it_was_put_together() -> None:
+    for text, tokens in {
+        "aldi": tuple("aldi"),
+        "al ver [V] [PST]": (*"al ver", "[V]", "[PST]"),
+        "[V]": ("[V]",),
+    }.items():
+        assert split_text(text) == tokens
+        assert join_text(tokens) == text
 
 
 def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:

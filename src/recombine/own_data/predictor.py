@@ -1,17 +1,20 @@
 """The predictor for one's own data: strings or tokens in, strings or tokens out."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self, overload
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.data.text import Line
-from recombine.data.tokenization import join
+from recombine.data.tokenization import join, split
+from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.inflection import are_of_word_forms, join_text, split_text
 from recombine.own_data import networks
 from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice, mixing_rate
@@ -26,6 +29,14 @@ from recombine.training.untrusted import fitting
 
 NAMED = 10
 """How many unseen tokens a warning names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """How strings are read and written."""
+
+    split: Callable[[str], Tokens]
+    join: Callable[[Tokens], str]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -116,7 +127,8 @@ class Predictor(Settings):
 
         Args:
             inputs: A string, for which the output is a string; a tuple of tokens, for which it is a tuple; or several
-                of them in a list, a column or an array, for which it is a list.
+                of them in a list, a column or an array, for which it is a list. A word form is a string such as
+                ``geldi``, its analysis one such as ``gel [V] [PST]``.
 
         Raises:
             RecombineError: If it was not fitted, or an input is none.
@@ -125,11 +137,27 @@ class Predictor(Settings):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
         is_one = isinstance(inputs, str | tuple)
         sides = [inputs] if is_one else list(as_column(inputs))
-        outputs = self._outputs(
-            [as_tokens(x, tokens=self.tokens, line=Line("", "inputs", i)) for i, x in enumerate(sides, start=1)]
-        )
-        found = [join(y, self.tokens) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+        text = self._text([x for x in sides if isinstance(x, str)])
+        tokens = [text.split(x) if isinstance(x, str) else x for x in sides]
+        outputs = self._outputs([as_tokens(x, line=Line("", "inputs", i)) for i, x in enumerate(tokens, start=1)])
+        found = [text.join(y) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
         return found[0] if is_one else found
+
+    def _text(self, strings: Sequence[str]) -> _Text:
+        """Returns how strings are read and written: as in training, also if that saw tokens and no strings."""
+        known = self._known.tokens
+        if are_of_word_forms(known):
+            return _Text(split_text, join_text)
+        # Where all tokens are characters, strings are read so, unless they have them between spaces.
+        spaced = " " not in known and (any(" " in x for x in strings) or all(len(x) < 2 for x in strings))
+        kind = self.tokens if spaced or max(map(len, known)) > 1 else "characters"
+        return _Text(partial(split, tokens=kind), partial(join, tokens=kind))
+
+    @property
+    def _known(self) -> Vocabulary:
+        vocabulary = self._require_fitted().vocabulary_
+        assert vocabulary is not None
+        return vocabulary
 
     def score(self, test: Data, outputs: Column | None = None) -> float:
         """Returns the share of test examples whose output is predicted exactly; it warns as ``predict`` does.
@@ -149,8 +177,7 @@ class Predictor(Settings):
 
     def _outputs(self, inputs: Sequence[Tokens]) -> list[Tokens]:
         found = self._require_fitted()
-        assert found.vocabulary_ is not None
-        if unseen := found.vocabulary_.unseen(Example(x, ()) for x in inputs):
+        if unseen := self._known.unseen(Example(x, ()) for x in inputs):
             more = f" and {len(unseen) - NAMED:,} more" if len(unseen) > NAMED else ""
             tokens = f"{len(unseen):,} ({', '.join(unseen[:NAMED])}{more})"
             # The third frame is that of whoever called predict or score.
