@@ -97,7 +97,11 @@ def test_every_token_is_marked_by_its_source_without_colour_too(page: Page) -> N
 
 
 def test_samples_are_searched_and_filtered(page: Page) -> None:
-    assert texts(page, "#samples-count") == ["65 of 65 samples"]
+    assert texts(page, "#samples-count") == ["65 of 65 samples on this page"]
+    assert texts(page, "#samples-part") == [
+        "Each method's first samples, of its first seed alone: 62 of 400 by recombine, 1 by <b>geca</b>, "
+        "1 of 400 by geca, 1 of 400 by oversampling. A network's surest come first."
+    ]
     page.type("#filter-text", "JUMP LEFT")
     assert samples(page) == ["jump left and look"]
     page.type("#filter-text", "I_JUMP")
@@ -114,7 +118,7 @@ def test_samples_are_searched_and_filtered(page: Page) -> None:
     assert samples(page) == ["jump left and look"]
     page.type("#filter-text", "nowhere")
     assert samples(page) == []
-    assert texts(page, "#samples-count") == ["0 of 65 samples"]
+    assert texts(page, "#samples-count") == ["0 of 65 samples on this page"]
 
 
 def choose(selector: str, value: str) -> str:
@@ -126,7 +130,7 @@ def choose(selector: str, value: str) -> str:
 
 def test_words_of_characters_are_found_as_words(page: Page) -> None:
     page.type("#filter-text", "כתב")
-    assert texts(page, "#samples-count") == ["1 of 65 samples"]
+    assert texts(page, "#samples-count") == ["1 of 65 samples on this page"]
 
 
 def test_long_lists_come_in_parts(page: Page) -> None:
@@ -342,6 +346,6 @@ def test_an_empty_run_has_a_page_too(chromium: Page, tmp_path: Path) -> None:
         run[name] = []
     run["rejected"] = {}
     page = opened(chromium, tmp_path, run)
-    assert texts(page, "#samples-count") == ["0 of 0 samples"]
+    assert texts(page, "#samples-count") == ["0 of 0 samples on this page"]
     assert texts(page, "#rejected-table") == ["No sample was rejected."]
     assert page.errors() == []

@@ -19,8 +19,8 @@ def report_cli(run: Folder, output: Output, *, force: Force = False) -> None:
       recombine compare mydata.tsv -o run
       recombine report run -o report.html
 
-    The page has the table of scores, learning curves, the new examples with the source of each token, attention,
-    how often rare tokens occur before and after, and why samples were rejected.
+    The page has the table of scores, learning curves, up to 100 new examples of each method's first seed with the
+    source of each token, attention, how often rare tokens occur before and after, and why samples were rejected.
     """
     from recombine.data.output import replacing
     from recombine.report.page import render

@@ -42,7 +42,7 @@ const filterSamples = () => {
   found.shown = 0;
   at("samples-list").replaceChildren();
   at("samples-count").textContent =
-    `${count(found.numbers.length)} of ${counted(run.samples.length, "sample", "samples")}`;
+    `${count(found.numbers.length)} of ${counted(run.samples.length, "sample", "samples")} on this page`;
   showMore();
   const first = optionsIn(at("samples-list"))[0];
   if (first) first.tabIndex = 0;
@@ -111,9 +111,20 @@ const listen = () => {
   });
 };
 
+/** Says which part of all samples the page has: the first ones of each method's first seed. */
+const partShown = (methods) => {
+  const parts = methods.map((method) => {
+    const here = run.samples.filter((sample) => sample.method === method).length;
+    const row = run.comparison.find((compared) => compared.method === method);
+    return `${count(here)}${row ? ` of ${count(row.new_examples[0])}` : ""} by ${method}`; // no row: drawn for both
+  });
+  return `Each method's first samples, of its first seed alone: ${parts.join(", ")}. A network's surest come first.`;
+};
+
 const showSamples = () => {
   const option = (value, text) => make("option", { value }, text);
   const methods = [...new Set(run.samples.map(({ method }) => method))];
+  if (methods.length) at("samples-part").textContent = partShown(methods);
   const kinds = sourceKinds();
   at("samples-legend").append(
     ...kinds.map((kind) => make("span", {}, marked("token", kind), ` ${sourceName(kind)}`)),
