@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.agreement import APART, Agreement
+from recombine.augmentation.agreement import APART, UNEVEN, Agreement
 from recombine.data import scan
 from recombine.example import Example
 
@@ -39,6 +39,18 @@ def test_a_word_needs_what_goes_with_it(sample: str, agrees: bool) -> None:
     assert Agreement.of(HOME)(pairs(sample)[0]) == (None if agrees else APART)
 
 
+SUMS = pairs("two plus two > + 2 2", "two plus one > + 2 1", "one minus one > - 1 1", "nine > 9")
+
+
+def test_what_comes_equally_often_in_all_data_must_in_samples() -> None:
+    agreement = Agreement.of(SUMS)
+    said = [agreement(each) for each in pairs("nine plus nine > + 9 9", "nine plus nine > + 9 9 9", "nine > 9 9")]
+    assert said == [None, UNEVEN, UNEVEN]
+    once = pairs("two plus one > + 2 1", "one > 1", "nine > 9")  # nothing tells how it would be with two of them
+    assert Agreement.of(once)(pairs("nine nine > 9")[0]) is None
+    assert not Agreement.of([*SUMS, *pairs("one twice > 1 1")]).even
+
+
 SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
 EXAMPLES = st.lists(st.builds(Example, SIDES, SIDES), min_size=1, max_size=6)
 
@@ -56,7 +68,7 @@ def test_agreement_is_that_of_sets_of_examples(examples: Sequence[Example], samp
         for each in sets
     )
     agreement = Agreement.of(examples)
-    assert (agreement(sample) is None) == expected
+    assert (agreement(sample) != APART) == expected
     assert all(agreement(example) is None for example in examples)
 
 
@@ -65,6 +77,7 @@ def test_no_right_command_is_torn_apart(split: str) -> None:
     data = scan.split(split)
     agreement = Agreement.of(data.train)
     assert len(agreement.groups) == 6
+    assert not agreement.even
     assert not any(agreement(example) for example in data.test)
     jump = Example(("jump", "and", "walk"), ("I_JUMP", "I_JUMP"))
     assert agreement(jump) == APART
