@@ -294,8 +294,23 @@ LONELY = "a b\tX\nc d\tY\ne f\tZ\n"
 def test_no_neighborhoods_by_any_rule(augment: Callable[..., Outcome], tmp_path: Path) -> None:
     (tmp_path / "lonely.tsv").write_text(LONELY)
     done = augment("-o", tmp_path / "new.jsonl", source=tmp_path / "lonely.tsv")
-    assert_is_sentence(done, ["long-short", "long-long", "one-prototype", "3 ", "geca"])
+    assert_is_sentence(done, ["long-short", "long-long", "one-prototype", "3 ", "more examples"])
     assert not (tmp_path / "new.jsonl").exists()
+
+
+@pytest.mark.parametrize("method", ["learned", "geca", "both"])
+def test_what_can_make_nothing_is_no_advice(run: Run, tmp_path: Path, method: str) -> None:
+    squares = tmp_path / "squares.tsv"
+    squares.write_text("".join(f"{number}\t{number**2}\n" for number in range(2, 40)))
+    done = run("augment", squares, "--method", method, "-n", 4, "-o", tmp_path / "new.jsonl")
+    assert done.code in (1, 2)
+    assert "more examples" in done.err
+    assert "--method" not in done.err
+    assert "--prototypes" not in done.err
+
+
+def test_geca_is_advice_where_it_makes_samples(augment: Callable[..., Outcome]) -> None:
+    assert_is_sentence(augment("--neighborhood", "one-prototype", "--prototypes", 2), ["--method geca"])
 
 
 def test_no_neighborhoods_by_the_rule_that_was_asked_for(augment: Callable[..., Outcome], tmp_path: Path) -> None:

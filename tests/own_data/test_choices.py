@@ -178,7 +178,7 @@ def test_examples_that_have_nothing_in_common() -> None:
     lonely = [Example((letter, letter.upper()), (letter * 2,)) for letter in "abc"]
     with pytest.raises(RecombineError, match=r"no example has a neighborhood .*long-short: .*long-long: ") as error:
         choices.neighborhoods(lonely, [LongShort(), LongLong()])
-    assert "GECA" in str(error.value)
+    assert "more examples" in str(error.value)
 
 
 def test_geca_takes_pieces_of_word_forms() -> None:

@@ -169,9 +169,16 @@ def find_neighborhoods(
         )
         return chosen.value
     except RecombineError as error:
-        other = "" if auto else "--neighborhood auto, "
-        hint = f"Try {other}fewer --prototypes, more data, or --method geca, which needs none."
-        raise RecombineError(error.message, hint=hint) from None
+        ways = ["more examples, above all such as differ in a part"]
+        ways += ["--neighborhood auto"] * (not auto) + ["fewer --prototypes"] * (learned.prototypes is not None)
+        ways += ["--method geca, which needs none"] * _geca_makes_some(examples)
+        raise RecombineError(error.message, hint=f"Try {' or '.join(ways)}.") from None
+
+
+def _geca_makes_some(examples: Sequence[Example]) -> bool:
+    from recombine.own_data import choices
+
+    return bool(choices.geca(examples).value.fit(examples).sample(1, seed=0))
 
 
 def _prepared(

@@ -118,14 +118,15 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     every = METHODS[plan.method](examples, plan, plan.rare(examples))
     for samples in every:
         if not samples:
-            raise NothingMade(samples.account, hint=f"No file was written.{_advice(samples, plan)}")
+            raise NothingMade(samples.account, hint=f"No file was written.{_advice(samples, plan, examples)}")
     return every
 
 
-def _advice(samples: "Samples", plan: Plan) -> str:
+def _advice(samples: "Samples", plan: Plan, examples: Sequence[Example]) -> str:
     """Says how samples could yet be had, and where a trained network is kept."""
     if plan.method == GECA:
-        return " Give more examples, above all such as differ in one word, or try --method learned."
+        other = ", or try --method learned" if _have_neighborhoods(examples, plan.training.seed) else ""
+        return f" Give more examples, above all such as differ in one word{other}."
     if not plan.learns:
         return ""
     by_rule = " Or try --method geca, which trains nothing." if plan.method == LEARNED else ""
@@ -136,6 +137,14 @@ def _advice(samples: "Samples", plan: Plan) -> str:
     kept = f" The trained network is kept in {place}: t" if place else " With --model DIR the network is kept, and t"
     again = f"he same command with {other} takes samples from it without training again."
     return f"{kept}{again}{by_rule}"
+
+
+def _have_neighborhoods(examples: Sequence[Example], seed: int) -> bool:
+    from recombine.own_data import choices
+
+    distinct = tuple(dict.fromkeys(examples))
+    rules = map(choices.rule_named, choices.rule_names(distinct, choices.rarity(distinct)))
+    return any(trial.coverage for trial in choices.trials(distinct, list(rules), seed=seed))
 
 
 def _learned(

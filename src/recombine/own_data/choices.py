@@ -77,9 +77,8 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
         holders = sum(probability < epsilon for probability in rarest)
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=epsilon).fit(distinct)
-            what = (
-                f"{len(found.rare_):,} {'tags' if relevant else 'tokens'} in fewer than {epsilon:.2%} of the examples"
-            )
+            noun = f"{'tag' if relevant else 'token'}{'' if len(found.rare_) == 1 else 's'}"
+            what = f"{len(found.rare_):,} {noun} in fewer than {epsilon:.2%} of the examples"
             return Choice(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
         reason = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
@@ -215,7 +214,7 @@ def neighborhoods(
         accounts = "; ".join(f"{trial.found.rule}: {trial.found.account}" for trial in tried)
         raise RecombineError(
             f"no example has a neighborhood ({accounts}).",
-            hint="Give more data, or take GECA, which needs no neighborhoods.",
+            hint="Give more examples, above all such as differ in a part.",
         )
     if trial_step(len(examples)) > 1:
         best = chosen.rule.build(examples, seed, effort)
