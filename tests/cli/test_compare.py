@@ -73,6 +73,16 @@ def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
     assert "cut short" in done.out
 
 
+def test_without_a_folder_it_is_said_beforehand_that_nothing_is_kept(run: Run, train: Path, tmp_path: Path) -> None:
+    words = ("compare", train, *QUICK, "--methods", "oversampling", "--max-time", 0.001)
+    without, kept = run(*words), run(*words, "-o", tmp_path / "run")
+    assert (without.code, kept.code) == (0, 0), without.err
+    before, _, _ = without.err.partition("Training")
+    assert "give -o RUN" in before
+    assert without.err.splitlines()[-1] == f"Next: recombine augment {train} -n 5 -o augmented.jsonl"
+    assert "-o RUN" not in kept.err
+
+
 def test_mistakes_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
     assert_is_sentence(run("compare", train, "--methods", "gecca"), ["geca"])
     for nothing in ("", "plain"):

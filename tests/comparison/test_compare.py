@@ -1,7 +1,7 @@
 """Comparisons from end to end, with tiny networks."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -53,9 +53,24 @@ def noting(what: str) -> Iterator[Report]:
     yield report
 
 
+KEPT: dict[str, tuple[int, int]] = {}
+"""The samples that each drawing reported last, and of how many."""
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    yield lambda done, total: KEPT.update({what: (done, total)})
+
+
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    return compare(task_split(), PLAN, progress=noting)
+    return compare(task_split(), PLAN, progress=noting, drawing=counting)
+
+
+def test_drawing_from_networks_reports_how_it_goes(found: Comparison) -> None:
+    ((what, (candidates, wanted)),) = KEPT.items()
+    assert what == "Drawing candidates for 2 x 12 samples"
+    assert sum(map(len, found.drawn.samples[RECOMBINE])) <= candidates <= wanted
 
 
 def run_document(found: Comparison) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from recombine.cli.options import (
     Tokens,
 )
 from recombine.cli.printing import counted, print_json, print_line, print_table, say, say_next
-from recombine.cli.progress import progress
+from recombine.cli.progress import drawing, progress
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
 from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
@@ -138,6 +138,8 @@ def compare_cli(
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
     say(_described(split))
+    if folder is None:
+        say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:
         say(f"Warning: {split.shortfall}")
     # What the first training saved stays until the end, so its file is there during the second, too.
@@ -150,6 +152,7 @@ def compare_cli(
                 plan,
                 say=say,
                 progress=lambda what: progress(what, judged="held out", max_time=max_time),
+                drawing=drawing,
                 folder=folder,
                 executor=who.on(plan.device),
             )
@@ -158,7 +161,7 @@ def compare_cli(
             forget(folder)
     _show(found, json=json)
     if folder is None:
-        say_next("compare", data, *(["--test", test] if test else []), *reading.options, "-o", "run")
+        say_next("augment", data, *reading.options, "-n", str(n), "-o", "augmented.jsonl")
     else:
         say_next("report", str(folder), "-o", "report.html")
 

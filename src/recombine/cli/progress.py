@@ -1,6 +1,7 @@
 """How training goes, on standard error: a bar on a terminal, elsewhere a line for every tenth of the way."""
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 LINES = 10
 """How many lines training says at most where there is no terminal."""
+
+EVERY = 30.0
+"""After so many seconds drawing says another line where there is no terminal."""
 
 
 @contextmanager
@@ -39,11 +43,9 @@ def progress(what: str, *, judged: str, max_time: float | None = None) -> Iterat
 
 @contextmanager
 def drawing(what: str) -> Iterator["Drawn"]:
-    """Gives what the drawing of samples is to report to: a bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    with _bar(what) as show:
+    """Gives what the drawing of samples is to report to: a bar on a terminal, elsewhere a line now and then."""
+    shown = _bar if sys.stderr.isatty() else _seldom
+    with shown(what) as show:
         yield lambda done, total: show(done, total, f"{done:,} of {total:,}")
 
 
@@ -134,6 +136,19 @@ class _Lines:
             say(f"{self.what}: {100 * steps // total} %, {now}")
 
 
+class _Seldom:
+    """Says a line whenever some time has gone by: the last of the samples may take longer than all others."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.said = time.monotonic()
+
+    def __call__(self, done: int, total: int, now: str) -> None:
+        if time.monotonic() - self.said >= EVERY:
+            self.said = time.monotonic()
+            say(f"{self.what}: {now}")
+
+
 @contextmanager
 def _bar(what: str, *, redrawn: bool = True) -> Iterator[_Bar]:
     bar = _Bar(what, redrawn=redrawn)
@@ -144,3 +159,8 @@ def _bar(what: str, *, redrawn: bool = True) -> Iterator[_Bar]:
 @contextmanager
 def _lines(what: str) -> Iterator[_Lines]:
     yield _Lines(what)
+
+
+@contextmanager
+def _seldom(what: str) -> Iterator[_Seldom]:
+    yield _Seldom(what)

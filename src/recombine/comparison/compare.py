@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawn, Plan, draw
+from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawing, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
 from recombine.example import Example
@@ -61,6 +61,7 @@ def compare(
     *,
     say: Say = lambda _: None,
     progress: Progress = lambda _: nullcontext(),
+    drawing: Drawing = lambda _: nullcontext(),
     folder: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Comparison:
@@ -71,13 +72,15 @@ def compare(
         plan: What to compare.
         say: Is told what has been done.
         progress: Shows how training goes.
+        drawing: Shows how the drawing of samples from networks goes.
         folder: Where the state of training is saved now and then, and gone on from.
         executor: Who does the work: the methods' samples are jobs, and so are all predictors together, one population.
     """
     plan.check()
     if folder is not None:
         folder = folder.resolve()  # elsewhere, another folder may be the current one
-    drawn = draw(split.train, plan, say=say, progress=progress, state=folder and folder / GENERATORS, executor=executor)
+    state = folder and folder / GENERATORS
+    drawn = draw(split.train, plan, say=say, progress=progress, drawing=drawing, state=state, executor=executor)
     every = [samples.examples for method in plan.ordered for samples in drawn.of(method)]
     recipe = networks.predictor(split.train, plan.sized(split.train)).value
     predictor = Predictor(

@@ -1,7 +1,7 @@
 """The ways to train that are compared, and the new examples that each of them gives."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter, Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
+from recombine.augmentation.sampler import Drawn as DrawnSoFar
 from recombine.comparison.splitting import rare_in
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
@@ -25,6 +26,9 @@ from recombine.training.fit import Recipe
 PLAIN, OVERSAMPLING, GECA, RECOMBINE, BOTH = METHODS = ("plain", "oversampling", "geca", "recombine", "both")
 """The originals alone; rare originals again; recombination by rule; learned recombination; the samples of these two.
 The two are resampled alike where anything is rare, so that they differ in how examples are made and in nothing else."""
+
+Drawing = Callable[[str], AbstractContextManager[DrawnSoFar | None]]
+"""Gives, for the time of drawing whose name it is told, what the drawing is to report to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +128,7 @@ def draw(
     *,
     say: Say = lambda _: None,
     progress: Progress = lambda _: nullcontext(),
+    drawing: Drawing = lambda _: nullcontext(),
     state: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Drawn:
@@ -134,6 +139,7 @@ def draw(
         plan: What is compared.
         say: Is told what has been done.
         progress: Shows how training goes.
+        drawing: Shows how the drawing of samples from networks goes.
         state: Where the state of training is saved now and then, and gone on from.
         executor: Who lets them; each method is a job.
     """
@@ -142,7 +148,8 @@ def draw(
         rare = plan.rare(train)
         kept = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
         say(f"{' and '.join(recombined)}: {kept} ({rare}).")
-    make = partial(_made, train=train, plan=plan, state=state, show=(say, progress) if executor.here else None)
+    show = (say, progress, drawing) if executor.here else None
+    make = partial(_made, train=train, plan=plan, state=state, show=show)
     jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.makers]
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)}), Run()
     for made in run.finished(jobs, executor):
@@ -163,15 +170,22 @@ class _Made:
 
 
 def _made(
-    method: str, *, train: Sequence[Example], plan: Plan, state: Path | None, show: tuple[Say, Progress] | None
+    method: str,
+    *,
+    train: Sequence[Example],
+    plan: Plan,
+    state: Path | None,
+    show: tuple[Say, Progress, Drawing] | None,
 ) -> _Made:
     """Lets a method make new examples; `show` is who is told how it goes, if that can be done."""
-    like_train = well_formed(train)
+    like_train = well_formed(train, plan.rare(train).value)
     if method == RECOMBINE:
-        say, progress = show or (lambda _: None, lambda _: nullcontext())
+        say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
         learned = _recombination(train, plan, say=say, progress=progress, state=state)
         learned.focus = plan.rare(train).value
-        samples = learned.sample_each(plan.n, plan.seeds[0], all_of(like_train, learned.focus))
+        accept = all_of(like_train, learned.focus)
+        with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
+            samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)
         if show is None:  # where it goes, there may be no GPU
             learned.fitted_.model.cpu()
         return _Made(method, samples, learned)
