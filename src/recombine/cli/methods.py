@@ -159,7 +159,7 @@ def _learned(
     with enough_memory():
         augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
         augmenter.focus = rare
-        kept = all_of(well_formed(examples), rare)
+        kept = all_of(well_formed(examples, rare), rare)
         accept = [all_of(kept, _no_input_of(samples)) for samples in beside] or kept
         with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
             return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
@@ -193,7 +193,7 @@ def _by_rule(
 
     with working(f"Making {plan.n:,} samples by {plan.method}"):
         augmenter.fit(examples)
-        accept = all_of(well_formed(examples), rare)
+        accept = all_of(well_formed(examples, rare), rare)
         return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
 
 

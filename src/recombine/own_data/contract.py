@@ -95,7 +95,8 @@ class OwnDataAugmenter(Settings, ABC):
             raise unfitted(type(self).__name__)
         check_function("accept", accept)
         own = judged(self.validator, "validator"), judged(accept, "accept")
-        keep = all_of(well_formed(self.examples_), self._learned.accept, *own)
+        accepted = self._learned.accept
+        keep = all_of(well_formed(self.examples_, accepted), accepted, *own)
         samples = self._learned.augmenter.sample(self.n if n is None else n, self.seed if seed is None else seed, keep)
         self.report_ = replace(self.report_, samples=samples)
         return samples

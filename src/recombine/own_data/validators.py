@@ -25,10 +25,15 @@ Rarity = Literal["auto"] | Judge | None
 examples, or any ``Judge``, which keeps what is rare; None: all samples will do."""
 
 
-def well_formed(examples: Sequence[Example]) -> Validator | None:
-    """Returns what all samples of such examples must be: of word forms, word forms; and nothing torn apart."""
-    agreement = Agreement.of(examples)
-    return all_of(_word_form if are_inflections(examples) else None, agreement if agreement.groups else None)
+def well_formed(examples: Sequence[Example], rare: Validator | None) -> Validator | None:
+    """Returns what samples must be: of word forms, word forms; and not torn apart, unless all are kept.
+
+    Args:
+        examples: The training examples.
+        rare: What samples must have something rare by; None: all are kept.
+    """
+    agreement = Agreement.of(examples) if rare is not None else None
+    return all_of(_word_form if are_inflections(examples) else None, agreement)
 
 
 def _word_form(sample: Example) -> str | None:
