@@ -18,7 +18,7 @@ from recombine.training.loop import Evaluate, History, LossPer, Report, Trainer,
 from recombine.training.optimizer import Precision
 from recombine.training.replicas import of_replicas
 from recombine.training.resume import Checkpoint
-from recombine.training.schedule import POOL, Group, Schedule
+from recombine.training.schedule import Group, Schedule
 from recombine.training.stand_ins import SPARES
 from recombine.training.twins import Twins
 
@@ -170,10 +170,9 @@ def fit(
     # Every shape costs a capture, if there are any; in a long training less padding is worth more of them.
     short = 8 if graphs and device.type == "cuda" else 4
     rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else short
-    pool = min(POOL, -(-round(per_epoch) // recipe.batch))
     trainer = Trainer(
         model,
-        Schedule(corpus, training, seeds, recipe.batch, pool=pool, rounding=rounding),
+        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),
         settings,
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,

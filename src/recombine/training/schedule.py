@@ -8,10 +8,6 @@ import numpy as np
 
 from recombine.training.corpus import Corpus
 
-POOL = 64
-"""How many batches are drawn and sorted at a time, unless all rows make fewer: rows of one length that come up several
-times in a pool would share a batch."""
-
 
 class Batch(NamedTuple):
     """One step of training."""
@@ -87,7 +83,7 @@ class Schedule:
     groups: Sequence[Sequence[Group]]
     seeds: Sequence[int]
     batch: int
-    pool: int = POOL
+    pool: int = 64
     rounding: int = 4
 
     def __post_init__(self) -> None:
