@@ -66,8 +66,10 @@ def test_entries_point_at_the_token_that_was_produced(architecture: Architecture
                 entry = generated.entries[r, b, t].item()
                 assert produced[entry] == tokens[t]
                 copied += entry >= architecture.vocabulary
-    if architecture.prototypes:
-        assert (copied > 0) == (architecture.copying != "none")
+    if architecture.copying == "none":
+        assert copied == 0
+    elif architecture.prototypes and decoding.strategy == "temperature":  # the likeliest tokens need not be copies
+        assert copied > 0
 
 
 @every_variant
