@@ -66,7 +66,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
     torch.set_num_threads(1)
     # What they say has nothing to do with what goes together.
-    monkeypatch.setattr("recombine.own_data.validators.Agreement.of", lambda _: None)
+    monkeypatch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
     monkeypatch.setattr(presets, "SMALL_GENERATOR", GENERATOR)
     monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
     monkeypatch.setattr(presets, "SMALL_WORD_FORM_GENERATOR", WORD_FORM_GENERATOR)

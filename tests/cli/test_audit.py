@@ -42,7 +42,8 @@ def test_table(run: Run, paths: dict[str, Path]) -> None:
     assert "samples 5 100.0 %" in lines
     assert "exactly right 3 60.0 %" in lines
     assert "test" not in done.out
-    assert done.err.splitlines()[-1].startswith("Next: recombine score ")
+    following = f"train {paths['train']} --augmented {paths['samples']} -o predictor"
+    assert done.err.splitlines()[-1] == f"Next: recombine {following}"
 
 
 def test_samples_from_standard_input(run: Run, paths: dict[str, Path]) -> None:

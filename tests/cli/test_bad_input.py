@@ -23,7 +23,7 @@ FILES = {
     "without a tab": (b"walk\tWALK\nwalk WALK\n", ["bad.tsv:2", "1 column", "expected 2"]),
     "Latin-1": ("marché\tGO\n".encode("latin-1"), ["bad.tsv:1", "0xE9", "UTF-8"]),
     "empty side": (b"walk\tWALK\nrun\t\n", ["bad.tsv:2", "output", "empty"]),
-    "stray tab": (b"walk\tWALK\t\n", ["bad.tsv:1", "3 columns"]),
+    "stray tab": (b"walk\tWALK\t\n", ["bad.tsv:1", "3 columns", "--tokens characters and --columns"]),
 }
 
 

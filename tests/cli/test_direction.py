@@ -40,6 +40,11 @@ def test_training_and_predicting_say_it_and_do_it(
     assert Predictor.load(model, device="cpu").recipe.network.copying == "reluctant"
 
 
+def test_comparisons_are_of_analyses(run: Run, words: Path, tiny: None) -> None:
+    quick = ("--methods", "oversampling", "--seeds", 1, "--epochs", 1, "--device", "cpu")
+    assert run("compare", words, "--test", words, *quick).err.count(ANALYSIS) == 1
+
+
 def test_exports_are_inflections(run: Run, words: Path, tmp_path: Path) -> None:
     assert INFLECTION in run("export", words, words, "--to", "yoyodyne", "-o", tmp_path / "out").err
 

@@ -152,6 +152,14 @@ def test_reads_characters(run: Run, tmp_path: Path) -> None:
     assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 3
 
 
+def test_single_words_are_to_be_read_as_characters_next(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "sounds.tsv"
+    path.write_text("".join(f"{a}{b}i\t{b}:{a}\n" for a in "ptkbdg" for b in "aeiou"))
+    said = run("inspect", path).err.splitlines()
+    assert "give --tokens characters" in said[-2]
+    assert said[-1] == f"Next: recombine augment {path} --tokens characters -n 400 -o augmented.jsonl"
+
+
 def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n")

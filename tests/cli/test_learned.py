@@ -85,7 +85,7 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
 
     @contextmanager
     def drawing(what: str) -> Iterator[Callable[[int, int], None]]:
-        assert what == "Drawing 50 samples"
+        assert what == "Drawing candidates for 50 samples"
 
         def report(done: int, total: int) -> None:
             told.append((done, total))

@@ -6,7 +6,7 @@ from kinds_of_data import dataset
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.own_data.validators import all_of, judged, well_formed
+from recombine.own_data.validators import all_of, judged, kept
 
 A, B = Example(("a",), ("A",)), Example(("b",), ("B",))
 
@@ -27,7 +27,7 @@ def test_none_of_none_is_none() -> None:
 
 
 def test_samples_of_word_forms_are_word_forms() -> None:
-    check = well_formed(dataset("morphology"), None)
+    check = kept(dataset("morphology"), None)
     assert check is not None
     word = dataset("morphology")[0]
     assert check(word) is None
@@ -35,7 +35,7 @@ def test_samples_of_word_forms_are_word_forms() -> None:
 
 
 def test_where_all_samples_are_kept_they_may_be_anything() -> None:
-    assert well_formed([A, B], None) is None
+    assert kept([A, B], None) is None
 
 
 def short(sample: Example) -> bool:
@@ -46,8 +46,8 @@ LONG = Example(("a", "a"), ("A",))
 
 
 def test_true_and_none_keep_false_and_reasons_do_not() -> None:
-    kept, not_kept = (True, np.True_, None), (False, np.False_)
-    said = [*((answer, None) for answer in kept), *((answer, "validator") for answer in not_kept), ("dull", "dull")]
+    yes, no = (True, np.True_, None), (False, np.False_)
+    said = [*((answer, None) for answer in yes), *((answer, "validator") for answer in no), ("dull", "dull")]
     for answer, reason in said:
         validator = judged(lambda _, answer=answer: answer, "validator")
         assert validator is not None

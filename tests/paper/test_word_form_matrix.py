@@ -31,7 +31,7 @@ def of(name: str) -> Settings:
     return settings(ROWS[name], "turkish-8", WORD_FORMS)
 
 
-def test_the_rows_are_the_papers_in_its_order_and_then_what_its_code_did() -> None:
+def test_the_rows_are_the_papers_in_its_order_then_what_its_code_did_and_ours() -> None:
     assert list(ROWS) == [
         "baseline",
         "baseline + resampling",
@@ -52,6 +52,8 @@ def test_the_rows_are_the_papers_in_its_order_and_then_what_its_code_did() -> No
         "recomb-2 + resampling (as coded)",
         "recomb-1 + resampling (gated predictor)",
         "recomb-1 + resampling (any rare tag)",
+        "recomb-1 + resampling + agreement",
+        "geca + recomb-1 + resampling + agreement",
     ]
 
 
@@ -65,6 +67,7 @@ def test_rows_have_the_papers_protocol() -> None:
         )
         assert (found.n, found.p_aug, found.predictor) == (180, None, replace(WORD_FORM_PREDICTOR, network=network))
         assert found.rare_tags == ("all" if "any rare tag" in name else "named")
+        assert found.agreement == ("agreement" in name)
         assert found.resampling == ("resampling" in name and name != "baseline + resampling")
         assert found.generator.network.latent == (2 if "VAE" in name else 0)
         if "as coded" not in name:

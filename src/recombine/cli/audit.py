@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.options import Columns, Format, Header, Json, Test, Tokens
-from recombine.cli.printing import percent, print_json, print_table, say, say_next
+from recombine.cli.printing import percent, print_json, print_table, say_next
 from recombine.cli.reading import Reading, check_one_standard_input
 from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.errors import unknown
@@ -61,8 +61,7 @@ def audit_cli(
         shares: dict[str, float | None] = {"n": 1.0, **found.shares}
         counted = {name: count for name, count in asdict(found).items() if count is not None}
         print_table((_PHRASES[name], f"{count:,}", percent(shares[name] or 0.0)) for name, count in counted.items())
-    say("Once a predictor trained on these has written its outputs, they can be scored.")
-    say_next("score", "--gold", test, "--predicted", None, *reading.options)
+    say_next("train", train, "--augmented", samples, *reading.options, "-o", "predictor")
 
 
 def audit_files(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.direction import ANALYSIS
 from recombine.cli.executing import SERIAL, Address, Workers, check_executor, chosen_executor, device_of
 from recombine.cli.options import (
     AUTO,
@@ -25,7 +26,7 @@ from recombine.cli.options import (
 )
 from recombine.cli.printing import counted, print_json, print_line, print_table, say, say_next
 from recombine.cli.progress import drawing, progress
-from recombine.cli.reading import Reading, check_one_standard_input, name_of
+from recombine.cli.reading import Reading, are_inflections, check_one_standard_input, name_of
 from recombine.cli.training import enough_memory, resumable, use_threads
 from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.cli.writing import check_free, is_unfinished, working_on
@@ -138,6 +139,8 @@ def compare_cli(
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
     say(_described(split))
+    if are_inflections(split.train):
+        say(ANALYSIS)
     if folder is None:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:

@@ -1,7 +1,7 @@
 """``recombine inspect``: a look at training examples before anything is made of them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -66,8 +66,9 @@ def inspect_cli(
         print_json(_document(found))
     else:
         _print(found)
-    warn_of_unlike_outputs(examples, tokens)
+    unlike = warn_of_unlike_outputs(examples, tokens)
     warn_of_test_in_training(examples, held_out, named=test)
+    reading = replace(reading, tokens="characters") if unlike else reading
     say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")
 
 

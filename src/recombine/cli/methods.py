@@ -152,16 +152,16 @@ def _learned(
 ) -> "list[Samples]":
     """Returns what networks make, each of them no input that the samples beside its own have."""
     from recombine.execution.executor import SERIAL
-    from recombine.own_data.validators import all_of, well_formed
+    from recombine.own_data.validators import all_of, kept
 
     learned = plan.learned
     executor = learned.executor and chosen_executor(learned.executor, learned.address)
     with enough_memory():
         augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
         augmenter.focus = rare
-        kept = all_of(well_formed(examples, rare), rare)
-        accept = [all_of(kept, _no_input_of(samples)) for samples in beside] or kept
-        with resumable(plan.state), drawing(f"Drawing {plan.n:,} samples") as report:
+        keep = kept(examples, rare)
+        accept = [all_of(keep, _no_input_of(samples)) for samples in beside] or keep
+        with resumable(plan.state), drawing(f"Drawing candidates for {plan.n:,} samples") as report:
             return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
 
 
@@ -187,20 +187,18 @@ def _both(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> 
 
 
 def _by_rule(
-    augmenter: "Augmenter", examples: Sequence[Example], plan: Plan, rare: "Validator | None"
+    augmenter: "Augmenter", examples: Sequence[Example], plan: Plan, accept: "Validator | None"
 ) -> "list[Samples]":
-    from recombine.own_data.validators import all_of, well_formed
-
     with working(f"Making {plan.n:,} samples by {plan.method}"):
         augmenter.fit(examples)
-        accept = all_of(well_formed(examples, rare), rare)
         return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
 
 
 def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":
     from recombine.own_data import choices
+    from recombine.own_data.validators import kept
 
-    return _by_rule(choices.geca(examples).value, examples, plan, rare)
+    return _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare))
 
 
 def _oversample(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":

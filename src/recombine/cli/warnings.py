@@ -41,8 +41,8 @@ def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] |
         say(f"Warning: {named} has the same examples as the training file, so it tests nothing.")
 
 
-def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> None:
-    """Says so if nearly every output is a token of its own, where characters might have something in common.
+def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
+    """Warns, and tells whether it did, if outputs are tokens of their own, where characters might have much in common.
 
     Args:
         examples: The training examples.
@@ -50,8 +50,10 @@ def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> None:
     """
     from recombine.data.suitability import are_unlike
 
-    if tokens == "words" and are_unlike(examples):
+    unlike = tokens == "words" and are_unlike(examples)
+    if unlike:
         say(
             f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so that there is "
             "little to recombine. If they have parts in common, give --tokens characters."
         )
+    return unlike

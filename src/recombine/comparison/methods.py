@@ -20,7 +20,7 @@ from recombine.experiment import Progress, Say
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
-from recombine.own_data.validators import all_of, well_formed
+from recombine.own_data.validators import kept
 from recombine.training.fit import Recipe
 
 PLAIN, OVERSAMPLING, GECA, RECOMBINE, BOTH = METHODS = ("plain", "oversampling", "geca", "recombine", "both")
@@ -178,12 +178,12 @@ def _made(
     show: tuple[Say, Progress, Drawing] | None,
 ) -> _Made:
     """Lets a method make new examples; `show` is who is told how it goes, if that can be done."""
-    like_train = well_formed(train, plan.rare(train).value)
+    rare = plan.rare(train).value
+    accept = kept(train, rare)
     if method == RECOMBINE:
         say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
         learned = _recombination(train, plan, say=say, progress=progress, state=state)
-        learned.focus = plan.rare(train).value
-        accept = all_of(like_train, learned.focus)
+        learned.focus = rare
         with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
             samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)
         if show is None:  # where it goes, there may be no GPU
@@ -192,8 +192,7 @@ def _made(
     geca = method == GECA
     augmenter: Augmenter = choices.geca(train).value if geca else Oversampler(rare_in(train, plan.epsilon))
     augmenter.fit(train)
-    accept = all_of(like_train, plan.rare(train).value if geca else None)
-    return _Made(method, [augmenter.sample(plan.n, seed, accept) for seed in plan.seeds])
+    return _Made(method, [augmenter.sample(plan.n, seed, accept if geca else None) for seed in plan.seeds])
 
 
 def _recombination(

@@ -97,7 +97,10 @@ def _wrong_width(line: Line, found: int, expected: int) -> RecombineError:
         return line.error(message, hint=_instead_of_tabs(line))
     if found < expected:
         return line.error(message, hint="Fill in the missing column, or choose others: `columns`.")
-    hint = "Remove the stray tab, or choose `columns`; lemma, form, tags are read by `format='sigmorphon'`."
+    hint = (
+        "Remove the stray tab, or choose `columns`. Lemma, form, tags are read by `format='sigmorphon'`; in another "
+        "order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and tags."
+    )
     return line.error(message, hint=hint)
 
 

@@ -13,7 +13,7 @@ from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import Settings
-from recombine.own_data.validators import Judge, all_of, check_function, judged, well_formed
+from recombine.own_data.validators import Judge, all_of, check_function, judged, kept
 
 
 class Learned(NamedTuple):
@@ -95,8 +95,7 @@ class OwnDataAugmenter(Settings, ABC):
             raise unfitted(type(self).__name__)
         check_function("accept", accept)
         own = judged(self.validator, "validator"), judged(accept, "accept")
-        accepted = self._learned.accept
-        keep = all_of(well_formed(self.examples_, accepted), accepted, *own)
+        keep = all_of(kept(self.examples_, self._learned.accept), *own)
         samples = self._learned.augmenter.sample(self.n if n is None else n, self.seed if seed is None else seed, keep)
         self.report_ = replace(self.report_, samples=samples)
         return samples

@@ -1,6 +1,6 @@
 """What users hand over as data, in the form in which they have it: from that to examples, and from examples back."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -163,8 +163,11 @@ def _side_by_side(inputs: Column, outputs: Column) -> Iterator[tuple[Side, Side]
     try:
         yield from zip(_iterated(inputs), _iterated(outputs), strict=True)
     except ValueError:
+        lengths = (
+            f": {len(inputs)} and {len(outputs)}" if isinstance(inputs, Sized) and isinstance(outputs, Sized) else ""
+        )
         raise RecombineError(
-            "there is not one output for each input.", hint="Give two columns of one length."
+            f"there is not one output for each input{lengths}.", hint="Give two columns of one length."
         ) from None
 
 

@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 
 from recombine.augmentation.agreement import Agreement
+from recombine.augmentation.exponents import Exponents
 from recombine.augmentation.protocol import Validator
 from recombine.augmentation.resample import Resampler
 from recombine.data.text import shown
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import are_inflections, is_inflection
+from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.own_data.choices import NOTHING, TOKENS, Choice
 
 Judge = Callable[[Example], str | bool | None]
@@ -25,15 +26,28 @@ Rarity = Literal["auto"] | Judge | None
 examples, or any ``Judge``, which keeps what is rare; None: all samples will do."""
 
 
-def well_formed(examples: Sequence[Example], rare: Validator | None) -> Validator | None:
-    """Returns what samples must be: of word forms, word forms; and not torn apart, unless all are kept.
+def kept(examples: Sequence[Example], rare: Validator | None) -> Validator | None:
+    """Returns what samples must be: of word forms, word forms; where only the rare are kept, rare and in agreement.
 
     Args:
         examples: The training examples.
-        rare: What samples must have something rare by; None: all are kept.
+        rare: What samples must have something rare by; None: all will do.
     """
-    agreement = Agreement.of(examples) if rare is not None else None
-    return all_of(_word_form if are_inflections(examples) else None, agreement)
+    word_form = _word_form if are_inflections(examples) else None
+    return word_form if rare is None else all_of(word_form, agreement(examples, rare), rare)
+
+
+def agreement(examples: Sequence[Example], rare: Validator) -> Validator | None:
+    """Returns what finds out samples whose output leaves out, or makes up, what is rare in their input.
+
+    Args:
+        examples: The training examples.
+        rare: What tells rare from common, fitted to them; which tags of word forms are rare is known of a resampler.
+    """
+    exponents = None
+    if are_inflections(examples) and isinstance(rare, Resampler):
+        exponents = Exponents.of(examples, {token for found in rare.rare_ for token in found.ngram if is_tag(token)})
+    return all_of(Agreement.of(examples), exponents)
 
 
 def _word_form(sample: Example) -> str | None:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recombine.augmentation.agreement import Agreement
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter, Samples, Validator
@@ -13,7 +12,7 @@ from recombine.example import Example
 from recombine.experiment import Task
 from recombine.inflection import is_named_tag
 from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
-from recombine.own_data.validators import all_of
+from recombine.own_data.validators import agreement, all_of
 from recombine.paper.settings import Settings
 from recombine.paper.strict import described
 from recombine.paper.tasks import of_each
@@ -63,10 +62,11 @@ def _resampler(settings: Settings, task: Task) -> Resampler:
 
 def _accept(settings: Settings, task: Task) -> Validator | None:
     """Returns what decides which samples are kept: those that the task knows, and of these, if asked for, the rare."""
+    rare = _resampler(settings, task).fit(task.train)
     return all_of(
         task.reject,
-        Agreement.of(task.train) if settings.agreement else None,
-        _resampler(settings, task).fit(task.train) if settings.resampling else None,
+        agreement(task.train, rare) if settings.agreement else None,
+        rare if settings.resampling else None,
     )
 
 

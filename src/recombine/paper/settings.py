@@ -45,7 +45,8 @@ class Settings:
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
         resampling: Whether only samples with something rare in them are kept.
-        agreement: Whether samples are turned down that have a token and not what goes with it (see `Agreement`).
+        agreement: Whether samples are turned down that have a token and not what goes with it (see `Agreement`), or of
+            word forms, a rare tag that the form does not show (see `Exponents`).
         resampler: What is rare.
         rare_tags: Of word forms, which tags may be rare: all, or, as in the authors' code, named ones (PST, not 1S).
         direct: Direct inference.

@@ -1,0 +1,87 @@
+"""How word forms show their tags: a Spanish past ends in -aste or -aba, a Swahili one begins with ni-li-.
+
+A network that has seen a rare tag a few times likes to write the form of a common one beside it, and is sure of it.
+Most such samples are found out without a grammar: the form has nothing that the tag's own forms have and others do not.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from recombine.example import Example
+from recombine.inflection import split_analysis
+
+UNSHOWN = "with a rare tag that the form does not show"
+
+TELLING = 0.5
+"""What more than this share of its holders have a tag with is an exponent of the tag."""
+
+END = "\0"
+"""Where a word ends; no file has it in a word."""
+
+LONGEST = 12
+"""Pieces are at most that long, or words that have nothing of their lemmas would have thousands."""
+
+Piece = tuple[str, str | None, str]
+"""Something that a form has and its lemma has not: on which side of what they share, what stood there in the lemma
+(None: whatever it was, and not only next to what they share), and the characters."""
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """A validator: the form of a sample with a rare tag has one of the tag's exponents.
+
+    Attributes:
+        by_tag: The exponents of each rare tag that has some.
+    """
+
+    by_tag: Mapping[str, frozenset[Piece]]
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], tags: Iterable[str]) -> "Exponents":
+        """Finds the exponents of tags.
+
+        Args:
+            examples: Training examples, word forms all.
+            tags: The rare tags, as tokens.
+        """
+        rare, distinct = set(tags), dict.fromkeys(examples)
+        counts: dict[str, Counter[Piece]] = {tag: Counter() for tag in rare}
+        for example in distinct:
+            for tag in rare.intersection(example.x):
+                counts[tag].update(pieces(example))
+        candidates = {piece for counted in counts.values() for piece in counted}
+        holders = Counter(piece for example in distinct for piece in pieces(example) & candidates)
+        found = {
+            tag: frozenset(piece for piece, count in counted.items() if count > TELLING * holders[piece])
+            for tag, counted in counts.items()
+        }
+        return cls({tag: telling for tag, telling in found.items() if telling})
+
+    def __call__(self, sample: Example) -> str | None:
+        """Returns why a sample is turned down, or None."""
+        asked = [self.by_tag[tag] for tag in set(sample.x) & self.by_tag.keys()]
+        if not asked:
+            return None
+        shown = pieces(sample)
+        return UNSHOWN if any(telling.isdisjoint(shown) for telling in asked) else None
+
+
+def pieces(example: Example) -> set[Piece]:
+    """Returns the pieces of what stands in a form before and after the longest part that it shares with its lemma."""
+    lemma, form = "".join(split_analysis(example.x)[0]), "".join(example.y)
+    shared = SequenceMatcher(None, lemma, form, autojunk=False).find_longest_match()
+    # Beginnings are read backwards, so that both sides start where the shared part stops.
+    before = _pieces("before", lemma[: shared.a][::-1], form[: shared.b][::-1])
+    after = _pieces("after", lemma[shared.a + shared.size :], form[shared.b + shared.size :])
+    return {*before, *after}
+
+
+def _pieces(side: str, old: str, new: str) -> Iterator[Piece]:
+    new += END
+    for stop in range(1, min(len(new), LONGEST) + 1):
+        yield side, old, new[:stop]
+    for start in range(len(new) - 1):
+        for stop in range(start + 1, min(len(new), start + LONGEST) + 1):
+            yield side, None, new[start:stop]
