@@ -72,10 +72,20 @@ RECORDS = st.builds(Inflection, LEMMAS, st.sampled_from([("A",), ("B",), ("A", "
 def test_exponents_are_in_more_forms_with_the_tag_than_without(records: Sequence[Inflection]) -> None:
     """Beside the definition, piece by piece."""
     examples = list(dict.fromkeys(record.for_generation for record in records))
-    found = Exponents.of(examples, ["[A]"]).by_tag.get("[A]", frozenset())
+    exponents = Exponents.of(examples, ["[A]"])
+    found = exponents.by_tag.get("[A]", frozenset())
     for piece in {piece for example in examples for piece in pieces(example)}:
         having = ["[A]" in example.x for example in examples if piece in pieces(example)]
         assert (piece in found) == (sum(having) > len(having) / 2)
+    assert not any(map(exponents, examples))
+
+
+def test_forms_like_those_with_the_tag_show_it_even_if_others_look_the_same() -> None:
+    common = [f"{stem}a {stem}is GEN" for stem in ("mens", "ros", "lun", "terr")]
+    exponents = Exponents.of(words(*common, "vita vitis VOC", "nox noctum VOC"), ["[VOC]"])
+    assert exponents.by_tag
+    assert exponents(word("rosa rosis VOC")) is None
+    assert exponents(word("rosa rosae VOC")) == UNSHOWN
 
 
 def test_samples_with_a_rare_tag_must_show_it() -> None:

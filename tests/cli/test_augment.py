@@ -28,6 +28,25 @@ def test_geca_writes_novel_pairs_with_provenance(run: Run, train: Path, tmp_path
     assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
 
 
+def test_forms_that_do_not_show_a_rare_tag_are_turned_down_unless_told(run: Run, tmp_path: Path) -> None:
+    forms, new = tmp_path / "forms.tsv", tmp_path / "new.jsonl"
+    presents = [f"{stem}ar\t{stem}o\tV;PRS" for stem in ("ban", "tin", "kol", "til")]
+    forms.write_text("\n".join([*presents, "banar\tbanaba\tV;PST", "kolar\tkolaba\tV;PST"]) + "\n")
+
+    def made(*options: str) -> tuple[set[str], str]:
+        done = augment(run, forms, "-n", 20, "--epsilon", 0.5, "-o", new, "--force", *options)
+        return {"".join(sample.y) for sample in files.read(new)}, done.err
+
+    found, said = made()
+    assert "tilaba" in found  # ti may stand for ko
+    assert "tinati" not in found  # ti for ba, everywhere, leaves nothing of the past
+    assert "with a rare tag that the form does not show" in said
+    wild, said = made("--no-agreement")
+    assert wild > found
+    assert "tinati" in wild
+    assert "does not show" not in said
+
+
 def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Path) -> None:
     done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json")
     assert done.code == 0

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from recombine.augmentation.exponents import UNSHOWN
 from recombine.experiment import Task
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
@@ -34,10 +35,11 @@ def test_focused_prototypes_have_something_rare() -> None:
     assert set(drawn[:, -1].tolist()) == {10, 11}
 
 
-def test_what_goes_together_must_agree_if_asked_for() -> None:
-    torn = Inflection("lemma", ("V", "PST"), "form").for_generation  # k goes with the past, in lemma and form
-    assert _accept(replace(WORD_FORMS, agreement=False), TASK) is None
-    accept = _accept(replace(WORD_FORMS, agreement=True), TASK)
+def test_forms_must_show_rare_tags_if_asked_for() -> None:
+    unshown = Inflection("lemmaa", ("V", "PST"), "forma").for_generation
+    every = replace(RARE, resampling=False)
+    assert _accept(every, TASK) is None
+    accept = _accept(replace(every, agreement=True), TASK)
     assert accept is not None
-    assert accept(torn) is not None
+    assert accept(unshown) == UNSHOWN
     assert all(accept(example) is None for example in TASK.train)

@@ -14,7 +14,7 @@ from recombine.inflection import split_analysis
 
 UNSHOWN = "with a rare tag that the form does not show"
 
-TELLING = 0.5
+MOST = 0.5
 """What more than this share of its holders have a tag with is an exponent of the tag."""
 
 END = "\0"
@@ -23,17 +23,18 @@ END = "\0"
 LONGEST = 12
 """Pieces are at most that long, or words that have nothing of their lemmas would have thousands."""
 
-Piece = tuple[str, str | None, str]
+Piece = tuple[str | None, ...]
 """Something that a form has and its lemma has not: on which side of what they share, what stood there in the lemma
-(None: whatever it was, and not only next to what they share), and the characters."""
+(None: whatever it was, and not only next to what they share), and the characters. Or a whole change: what stood before
+and after what they share in the lemma, and what does in the form."""
 
 
 @dataclass(frozen=True)
 class Exponents:
-    """A validator: the form of a sample with a rare tag has one of the tag's exponents.
+    """A validator: the form of a sample with a rare tag has one of the tag's exponents, or changes as one of its forms.
 
     Attributes:
-        by_tag: The exponents of each rare tag that has some.
+        by_tag: What shows each rare tag that has exponents: these, and the whole changes of the forms with the tag.
     """
 
     by_tag: Mapping[str, frozenset[Piece]]
@@ -48,34 +49,40 @@ class Exponents:
         """
         rare, distinct = set(tags), dict.fromkeys(examples)
         counts: dict[str, Counter[Piece]] = {tag: Counter() for tag in rare}
+        changes: dict[str, set[Piece]] = {tag: set() for tag in rare}
         for example in distinct:
             for tag in rare.intersection(example.x):
                 counts[tag].update(pieces(example))
+                changes[tag].add(change(example))
         candidates = {piece for counted in counts.values() for piece in counted}
         holders = Counter(piece for example in distinct for piece in pieces(example) & candidates)
         found = {
-            tag: frozenset(piece for piece, count in counted.items() if count > TELLING * holders[piece])
+            tag: {piece for piece, count in counted.items() if count > MOST * holders[piece]}
             for tag, counted in counts.items()
         }
-        return cls({tag: telling for tag, telling in found.items() if telling})
+        return cls({tag: frozenset(telling | changes[tag]) for tag, telling in found.items() if telling})
 
     def __call__(self, sample: Example) -> str | None:
         """Returns why a sample is turned down, or None."""
         asked = [self.by_tag[tag] for tag in set(sample.x) & self.by_tag.keys()]
         if not asked:
             return None
-        shown = pieces(sample)
+        shown = pieces(sample) | {change(sample)}
         return UNSHOWN if any(telling.isdisjoint(shown) for telling in asked) else None
+
+
+def change(example: Example) -> tuple[str, str, str, str]:
+    """Returns what stands before and after the longest part that lemma and form share, of the lemma and of the form."""
+    lemma, form = ("".join(side) for side in (split_analysis(example.x)[0], example.y))
+    shared = SequenceMatcher(None, lemma, form, autojunk=False).find_longest_match()
+    return lemma[: shared.a], lemma[shared.a + shared.size :], form[: shared.b], form[shared.b + shared.size :]
 
 
 def pieces(example: Example) -> set[Piece]:
     """Returns the pieces of what stands in a form before and after the longest part that it shares with its lemma."""
-    lemma, form = "".join(split_analysis(example.x)[0]), "".join(example.y)
-    shared = SequenceMatcher(None, lemma, form, autojunk=False).find_longest_match()
+    old_before, old_after, before, after = change(example)
     # Beginnings are read backwards, so that both sides start where the shared part stops.
-    before = _pieces("before", lemma[: shared.a][::-1], form[: shared.b][::-1])
-    after = _pieces("after", lemma[shared.a + shared.size :], form[shared.b + shared.size :])
-    return {*before, *after}
+    return {*_pieces("before", old_before[::-1], before[::-1]), *_pieces("after", old_after, after)}
 
 
 def _pieces(side: str, old: str, new: str) -> Iterator[Piece]:

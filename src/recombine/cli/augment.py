@@ -75,6 +75,13 @@ Resample = Annotated[
         show_default=False,
     ),
 ]
+Agree = Annotated[
+    bool,
+    typer.Option(
+        "--agreement/--no-agreement",
+        help="Where samples are to have something rare, turn those down whose output leaves it out, or keep them.",
+    ),
+]
 Ngram = Annotated[int, typer.Option("--ngram", metavar="N", help="With --epsilon: look at up to N tokens in a row.")]
 Prototypes = Annotated[
     int | None,
@@ -121,6 +128,7 @@ def augment_cli(
     epsilon: Epsilon = None,
     ngram: Ngram = 1,
     resample: Resample = None,
+    agreement: Agree = True,
     prototypes: Prototypes = None,
     neighborhood: Neighborhood = AUTO,
     temperature: Temperature = None,
@@ -163,7 +171,8 @@ def augment_cli(
         address=address,
         tokens=tokens,
     )
-    plan = Plan(method, n, epsilon, ngram, training, learned, state_of_training(model or output), resample)
+    state = state_of_training(model or output)
+    plan = Plan(method, n, epsilon, ngram, training, learned, state, resample, agreement)
     plan.check()
     kind = tokens_for(str(model), learned.notes, tokens)
     reading = Reading(format, kind, columns, header)

@@ -36,6 +36,7 @@ class Plan:
         state: Where the state of training is kept until it is over.
         resample: Whether only samples with something rare are kept; what is rare is found out, unless epsilon says it.
             None: so it is where networks learn, as with ``recombine.Augmenter``, and nowhere else.
+        agreement: Whether of those, samples are turned down whose output leaves out what is rare.
     """
 
     method: str
@@ -46,6 +47,7 @@ class Plan:
     learned: Learned = field(default_factory=Learned)
     state: Path | None = None
     resample: bool | None = None
+    agreement: bool = True
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -124,15 +126,22 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
 
 def _advice(samples: "Samples", plan: Plan, examples: Sequence[Example]) -> str:
     """Says how samples could yet be had, and where a trained network is kept."""
+    from recombine.augmentation.agreement import APART, UNEVEN
+    from recombine.augmentation.exponents import UNSHOWN
+
     if plan.method == GECA:
         other = ", or try --method learned" if _have_neighborhoods(examples, plan.training.seed) else ""
         return f" Give more examples, above all such as differ in one word{other}."
     if not plan.learns:
         return ""
     by_rule = " Or try --method geca, which trains nothing." if plan.method == LEARNED else ""
-    if not any("rare" in reason for reason in samples.rejected):
+    torn = not {APART, UNEVEN, UNSHOWN}.isdisjoint(samples.rejected)
+    if not torn and not any("rare" in reason for reason in samples.rejected):
         return f" Train longer (--epochs, --max-time).{by_rule}"
-    other = "--no-resample or another --epsilon" if plan.epsilon is None else "--no-resample instead of --epsilon"
+    if torn:
+        other = "--no-agreement"
+    else:
+        other = "--no-resample or another --epsilon" if plan.epsilon is None else "--no-resample instead of --epsilon"
     place = plan.learned.model or plan.state
     kept = f" The trained network is kept in {place}: t" if place else " With --model DIR the network is kept, and t"
     again = f"he same command with {other} takes samples from it without training again."
@@ -159,7 +168,7 @@ def _learned(
     with enough_memory():
         augmenter = recombination(examples, learned, plan.training, state=plan.state, executor=executor or None)
         augmenter.focus = rare
-        keep = kept(examples, rare)
+        keep = kept(examples, rare, agree=plan.agreement)
         accept = [all_of(keep, _no_input_of(samples)) for samples in beside] or keep
         with resumable(plan.state), drawing(f"Drawing candidates for {plan.n:,} samples") as report:
             return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
@@ -198,7 +207,7 @@ def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> 
     from recombine.own_data import choices
     from recombine.own_data.validators import kept
 
-    return _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare))
+    return _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare, agree=plan.agreement))
 
 
 def _oversample(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":

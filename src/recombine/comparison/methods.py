@@ -146,8 +146,8 @@ def draw(
     recombined = [method for method in plan.makers if method in (GECA, RECOMBINE)]
     if recombined:
         rare = plan.rare(train)
-        kept = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
-        say(f"{' and '.join(recombined)}: {kept} ({rare}).")
+        which = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
+        say(f"{' and '.join(recombined)}: {which} ({rare}).")
     show = (say, progress, drawing) if executor.here else None
     make = partial(_made, train=train, plan=plan, state=state, show=show)
     jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.makers]

@@ -54,7 +54,7 @@ def export(
     tokens: str = "words",
     force: bool = False,
 ) -> Exported:
-    """Writes originals and new examples for a toolkit; all files or none, and after a kill once more.
+    """Writes originals and new examples for a toolkit; all new files or none, and after a kill once more.
 
     Where a toolkit takes weights it is given them; where it does not, examples are repeated.
 

@@ -40,6 +40,8 @@ class OwnDataAugmenter(Settings, ABC):
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
         validator: A function that tells which samples are kept, by True or False, or by None or the reason why not; see
             ``validators.Judge``. None: all are kept.
+        agreement: Whether samples that must have something rare are turned down if their output leaves it out; see
+            ``validators.agreement``.
         examples_: The examples it was fitted to.
         report_: What was chosen, and what was tried, kept and rejected by the last call of ``sample``.
     """
@@ -48,9 +50,11 @@ class OwnDataAugmenter(Settings, ABC):
     n: int = 400
     tokens: str = "words"
     validator: Judge | None = None
+    agreement: bool = True
     examples_: tuple[Example, ...] = field(default=(), init=False, repr=False)
     report_: Account | None = field(default=None, init=False, repr=False)
     _learned: Learned | None = field(default=None, init=False, repr=False)
+    _keep: Validator | None = field(default=None, init=False, repr=False)
 
     @abstractmethod
     def _learn(self, examples: Sequence[Example]) -> Learned:
@@ -76,6 +80,7 @@ class OwnDataAugmenter(Settings, ABC):
 
     def _remember(self, examples: Sequence[Example], learned: Learned | None = None) -> Self:
         self._learned = learned or self._learn(examples)
+        self._keep = kept(examples, self._learned.accept, agree=self.agreement)
         self.examples_ = tuple(examples)
         self.report_ = Account(len(dict.fromkeys(examples)), self._learned.choices)
         return self
@@ -95,7 +100,7 @@ class OwnDataAugmenter(Settings, ABC):
             raise unfitted(type(self).__name__)
         check_function("accept", accept)
         own = judged(self.validator, "validator"), judged(accept, "accept")
-        keep = all_of(kept(self.examples_, self._learned.accept), *own)
+        keep = all_of(self._keep, *own)
         samples = self._learned.augmenter.sample(self.n if n is None else n, self.seed if seed is None else seed, keep)
         self.report_ = replace(self.report_, samples=samples)
         return samples

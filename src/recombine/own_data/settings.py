@@ -97,7 +97,7 @@ def given_again(**functions: object) -> dict[str, object]:
 
 
 def _as_json(value: object) -> Any:  # noqa: ANN401
-    if value is None or isinstance(value, str | float):
+    if value is None or isinstance(value, str | float | bool):
         return value
     if isinstance(value, Integral):
         return int(value)

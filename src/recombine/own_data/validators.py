@@ -26,15 +26,16 @@ Rarity = Literal["auto"] | Judge | None
 examples, or any ``Judge``, which keeps what is rare; None: all samples will do."""
 
 
-def kept(examples: Sequence[Example], rare: Validator | None) -> Validator | None:
+def kept(examples: Sequence[Example], rare: Validator | None, *, agree: bool = True) -> Validator | None:
     """Returns what samples must be: of word forms, word forms; where only the rare are kept, rare and in agreement.
 
     Args:
         examples: The training examples.
         rare: What samples must have something rare by; None: all will do.
+        agree: Whether the rare ones must be in agreement.
     """
     word_form = _word_form if are_inflections(examples) else None
-    return word_form if rare is None else all_of(word_form, agreement(examples, rare), rare)
+    return all_of(word_form, agreement(examples, rare) if agree and rare is not None else None, rare)
 
 
 def agreement(examples: Sequence[Example], rare: Validator) -> Validator | None:
@@ -44,10 +45,11 @@ def agreement(examples: Sequence[Example], rare: Validator) -> Validator | None:
         examples: The training examples.
         rare: What tells rare from common, fitted to them; which tags of word forms are rare is known of a resampler.
     """
-    exponents = None
-    if are_inflections(examples) and isinstance(rare, Resampler):
-        exponents = Exponents.of(examples, {token for found in rare.rare_ for token in found.ngram if is_tag(token)})
-    return all_of(Agreement.of(examples), exponents)
+    if not are_inflections(examples):
+        return Agreement.of(examples)
+    if not isinstance(rare, Resampler):
+        return None
+    return Exponents.of(examples, {token for found in rare.rare_ for token in found.ngram if is_tag(token)})
 
 
 def _word_form(sample: Example) -> str | None:

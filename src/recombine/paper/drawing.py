@@ -62,6 +62,8 @@ def _resampler(settings: Settings, task: Task) -> Resampler:
 
 def _accept(settings: Settings, task: Task) -> Validator | None:
     """Returns what decides which samples are kept: those that the task knows, and of these, if asked for, the rare."""
+    if not settings.resampling and not settings.agreement:
+        return task.reject
     rare = _resampler(settings, task).fit(task.train)
     return all_of(
         task.reject,

@@ -50,7 +50,10 @@ def _recipe(settings: Settings) -> str:
 
 
 def train_jointly(needs: Needs) -> None:
-    """Trains the networks of several splits as one population, and keeps each split's as if they had been alone."""
+    """Trains the networks of several splits as one population, and keeps each split's by themselves.
+
+    They know the tokens of all splits, so that they start from other weights than networks trained alone.
+    """
     first, settings = needs[0][0], needs[0][1].settings
     first.forget()
     tasks = [task for work, _ in needs for task in work.tasks]

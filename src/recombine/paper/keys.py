@@ -47,8 +47,8 @@ class Keys:
 
     def samples(self, settings: Settings) -> Stage:
         """The drawing of samples."""
-        focus = settings.omega in ("focused", "rare")
-        rare = described(settings.resampler) if settings.resampling or focus else None
+        asked = settings.resampling or settings.agreement or settings.omega in ("focused", "rare")
+        rare = described(settings.resampler) if asked else None
         inputs: dict[str, Any] = {"n": settings.n, "resampler": rare}
         if settings.rare_tags != "all":
             inputs["rare tags"] = settings.rare_tags
