@@ -27,8 +27,9 @@ def silent(what: str, effort: float) -> Iterator[None]:
 
 
 def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
-    for name in ("spanish", "turkish"):
-        write_language(tmp_path, name)
+    write_language(tmp_path, "spanish")
+    other = write_language(tmp_path, "turkish")
+    other.write_text(other.read_text("utf-8").replace("b", "ç"), "utf-8")
     scale = word_form_scale(tmp_path, "tiny")
 
     def found(name: str, split: str) -> Settings:
@@ -58,7 +59,13 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
     for job in jobs:
         job.do()
     assert not joint_jobs(missing(*SPLITS), work)
-    for split in SPLITS:
+    settings = found("recomb-1", "spanish-8")
+    whole = work["spanish-8"].untrained(settings, [0, 1, 0, 1])
+    tasks = [task.train for split in SPLITS for task in work[split].tasks]
+    whole.fit_each(tasks, [each for split in SPLITS for each in work[split].neighborhoods(settings)])
+    for start, split in zip((0, 2), SPLITS, strict=True):
         networks = work[split].generator(found("recomb-1", split))
         assert networks.seeds == (0, 1)
         assert networks.examples_ == tuple(example for task in work[split].tasks for example in task.train)
+        weights = zip(whole.fitted_.model.parameters(), networks.fitted_.model.parameters(), strict=True)
+        assert all(torch.equal(of_all[start : start + 2], own) for of_all, own in weights)
