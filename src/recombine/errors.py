@@ -38,6 +38,10 @@ class NothingMade(RecombineError):
     """A request that came to nothing although nothing is wrong with it; the command line exits with code 1."""
 
 
+class NoNeighborhood(RecombineError):
+    """Examples none of which can be rebuilt from others, so that there is nothing to learn recombination from."""
+
+
 def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
     """Returns the error for a name that is none of the options, with the nearest one suggested.
 

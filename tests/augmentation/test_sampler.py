@@ -12,7 +12,7 @@ from toy import EXAMPLES, VOCABULARY
 from recombine.augmentation import batches
 from recombine.augmentation import collected as module
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.sampler import Sampler
+from recombine.augmentation.sampler import KNOWN, Sampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
@@ -130,7 +130,7 @@ def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides(
         once.steps = 10
         found = once.sample(1, [0])[0]
         assert len(found) == (novelty in kept_if_new)
-        assert dict(found.rejected) == ({} if novelty in kept_if_new else {"known": 1})
+        assert dict(found.rejected) == ({} if novelty in kept_if_new else {KNOWN[novelty]: 1})
 
 
 def test_where_nothing_has_to_be_new_training_pairs_are_kept(script: Script) -> None:

@@ -25,6 +25,7 @@ def test_geca_writes_novel_pairs_with_provenance(run: Run, train: Path, tmp_path
     assert all(set(sample.provenance.prototypes) <= known for sample in made)
     assert {sample.provenance.method for sample in made} == {"geca"}
     assert "4 of 4 samples." in done.err
+    assert "have something rare in them; --resample makes only such." in done.err
     assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
 
 

@@ -46,6 +46,19 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     assert "fewer than 8" in document["verdict"] or "takes 8 or more" in document["verdict"]  # by what was learned
 
 
+def test_a_method_that_cannot_work_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
+    squares = tmp_path / "squares.tsv"
+    squares.write_text("".join(f"{n}\t{n * n}\n" for n in range(100, 140)))
+    done = run("compare", squares, "--test", squares, *QUICK, "--methods", "oversampling,recombine", "--epsilon", 0.5)
+    assert done.code == 0, done.err
+    assert "recombine: 0 of 5 samples. No example has a neighborhood" in done.err
+    assert [line.split()[:2] for line in done.out.splitlines()[1:4]] == [
+        ["plain", "-"],
+        ["oversampling", "5"],
+        ["recombine", "-"],
+    ]
+
+
 def test_both_has_the_samples_of_two_methods_that_need_no_row(run: Run, train: Path, tmp_path: Path) -> None:
     words = ("compare", train, *QUICK, "--epsilon", 1e-3, "--methods", "both", "--json", "-o", tmp_path / "run")
     done = run(*words)

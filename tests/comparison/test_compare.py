@@ -240,7 +240,7 @@ def test_mistakes() -> None:
 
 
 def test_it_is_said_which_samples_are_kept() -> None:
-    for epsilon, kept in ((0.03, "with something rare in them are kept (tokens: 2 in fewer than 3.00%"), (1e-3, "all")):
+    for epsilon, kept in ((0.03, "with something rare in them are kept (2 tokens in fewer than 3.00%"), (1e-3, "all")):
         said: list[str] = []
         drawn = draw(TASK.train, replace(PLAN, methods=[GECA], epsilon=epsilon), say=said.append)
         assert said[0].startswith("geca: ")

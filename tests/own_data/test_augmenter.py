@@ -112,6 +112,14 @@ def test_a_function_that_gives_no_neighborhoods(rows: list[tuple[int, ...]], wor
         Augmenter(**SETTINGS, neighborhood=lambda _: rows).fit(TASK.train)
 
 
+def test_a_function_that_fails_is_named() -> None:
+    def broken(examples: Sequence[Example]) -> list[tuple[int, int]]:
+        return [(0, len(examples) // 0)]
+
+    with pytest.raises(RecombineError, match="the neighborhood function broken raised ZeroDivisionError"):
+        Augmenter(**SETTINGS, neighborhood=broken).fit(TASK.train)
+
+
 def test_a_rule_may_be_named_or_given() -> None:
     for rule, name in (("one-prototype", "one-prototype"), (LongShort(first=1), "long-short")):
         augmenter = Augmenter(**SETTINGS, neighborhood=rule, epochs=1).fit(TASK.train)

@@ -130,6 +130,7 @@ def test_one_column_of_a_frame_or_an_array_is_a_column() -> None:
         ([(("a\tb",), "b")], None, ["data:1", "tab"]),
         ([Example((), ("a",))], None, ["data:1", "input is empty"]),
         (["a"], ["b", "c"], ["not one output for each input: 1 and 2"]),
+        ({"a"}, ["b"], ["a set has no order"]),
         (["a"], "b", ["'b' is no collection"]),
         (Frame({"input": ["a"], "other": ["c"]}), ["b"], ["one dimension", "frame['input']"]),
         (np.array([["a", "c"]]), ["b"], ["one dimension"]),

@@ -41,11 +41,11 @@ class Samples(Sequence[Example]):
     @property
     def account(self) -> str:
         """One or two sentences for people: what was asked for, what came, what was rejected and why."""
-        kept = f"{len(self.examples)} of {self.requested} samples"
+        kept = f"{len(self.examples):,} of {self.requested:,} samples"
         named = dict(Counter(self.rejected).most_common(SHOWN_REASONS))
-        reasons = [f"{count} {reason}" for reason, count in sorted(named.items()) if count]
+        reasons = [f"{count:,} {reason}" for reason, count in sorted(named.items()) if count]
         if others := sum(self.rejected.values()) - sum(named.values()):
-            reasons.append(f"{others} for other reasons")
+            reasons.append(f"{others:,} for other reasons")
         turned_down = f"; rejected: {', '.join(reasons)}" if reasons else ""
         return " ".join(filter(None, (f"{kept}{turned_down}.", self.shortfall, self.warning)))
 

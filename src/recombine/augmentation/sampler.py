@@ -28,7 +28,9 @@ Drawn = Callable[[int, int], None]
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
 
-UNFINISHED, MALFORMED, KNOWN, DUPLICATE = "too long", "not one input and one output", "known", "drawn before"
+UNFINISHED, MALFORMED, DUPLICATE = "too long", "not one input and one output", "drawn before"
+KNOWN = {"pair": "known", "input": "with a known input", "both": "with a known input or output"}
+"""By what must be new. Of known inputs the output may be wrong, but no better one is needed."""
 WRONG_SIDE = "with a token on the wrong side"
 
 
@@ -149,7 +151,8 @@ class Sampler:
         tokens = generated.tokens[replica]
         known = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
         # Some are kept to be looked at.
-        if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(KNOWN, 0) >= SHOWN:
+        because = KNOWN.get(self.settings.novelty, "")
+        if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(because, 0) >= SHOWN:
             known = self._known_inputs.among(tokens, replica)
         numbers = (~known).nonzero()[:, 0]
         batch = _Batch(chosen, generated, replica, width=width, numbers=numbers)
@@ -161,7 +164,7 @@ class Sampler:
                 seen_until = batch.numbers[place]
                 break
         if passed_over := int(known[:seen_until].sum()):
-            so_far.rejected[KNOWN] += passed_over
+            so_far.rejected[because] += passed_over
 
     def _look(self, so_far: Collected, batch: _Batch, place: int, accept: Validator | None) -> None:
         """Keeps one of the candidates, or counts why not."""
@@ -193,7 +196,7 @@ class Sampler:
         if not known.takes_sides(ids):
             return ids, WRONG_SIDE
         if known.holds(ids, self.settings.novelty):
-            return ids, KNOWN
+            return ids, KNOWN[self.settings.novelty]
         return ids, DUPLICATE if key_of(ids) in seen else None
 
     def _example(self, ids: list[int], batch: _Batch, number: int) -> Example:

@@ -1,6 +1,7 @@
 """``recombine compare``: does augmentation help on one's own data?"""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -226,7 +227,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
     rows = [
         (
             method,
-            str(len(found.drawn.of(method)[0]) or "-"),
+            _count([len(samples) for samples in found.drawn.of(method)]),
             *(_score(parts[part]) for part in ("all", "rare", "other")),
             *(_p(parts[part]) for part in ("rare", "other")),
         )
@@ -234,6 +235,11 @@ def _show(found: "Comparison", *, json: bool) -> None:
     ]
     print_table(rows, header=header)
     print_line(f"\n{found.verdict}")
+
+
+def _count(by_seed: Sequence[int]) -> str:
+    least, most = min(by_seed), max(by_seed)
+    return "-" if not most else f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _score(judged: "Judged") -> str:

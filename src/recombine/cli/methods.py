@@ -207,7 +207,11 @@ def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> 
     from recombine.own_data import choices
     from recombine.own_data.validators import kept
 
-    return _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare, agree=plan.agreement))
+    every = _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare, agree=plan.agreement))
+    if rare is None and plan.resample is None and (found := choices.rarity(examples).value) is not None:
+        count = sum(found(sample) is None for sample in every[0])
+        say(f"Of these {len(every[0]):,} samples {count:,} have something rare in them; --resample makes only such.")
+    return every
 
 
 def _oversample(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":

@@ -159,10 +159,10 @@ def _turned_down(found: Comparison) -> list[dict[str, Any]]:
 
 
 def _rarity(found: Comparison) -> list[dict[str, Any]]:
-    """Returns in how many training examples each rare thing is, alone and with the new ones of the last method."""
+    """Returns in how many training examples each rare thing is, alone and with the new ones that are shown first."""
     rare = found.split.phenomena[:RAREST]
-    method = next(method for method in reversed(METHODS) if method in found.drawn.samples)
-    before, new = (_counted(examples, rare) for examples in (found.split.train, _first(found, method)))
+    first = next(filter(None, (_first(found, method) for method in reversed(METHODS))), ())
+    before, new = (_counted(examples, rare) for examples in (found.split.train, first))
     rows = [{"token": " ".join(name), "before": before[name], "after": before[name] + new[name]} for name in rare]
     return sorted(rows, key=lambda row: (row["before"], row["token"]))
 

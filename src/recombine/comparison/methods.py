@@ -12,7 +12,7 @@ from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import Drawn as DrawnSoFar
 from recombine.comparison.splitting import rare_in
-from recombine.errors import RecombineError, unknown
+from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Job, Run
@@ -95,7 +95,8 @@ class Plan:
             return Choice(
                 choices.NOTHING, None, f"nothing: no token is in fewer than {self.epsilon:.2%} of the examples"
             )
-        what = f"{len(told.rare_):,} in fewer than {self.epsilon:.2%} of the examples"
+        tokens = "1 token" if len(told.rare_) == 1 else f"{len(told.rare_):,} tokens"
+        what = f"{tokens} in fewer than {self.epsilon:.2%} of the examples"
         return Choice(choices.TOKENS, told, what)
 
     def trained(self, recipe: Recipe, *, most: int) -> Recipe:
@@ -147,7 +148,7 @@ def draw(
     if recombined:
         rare = plan.rare(train)
         which = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
-        say(f"{' and '.join(recombined)}: {which} ({rare}).")
+        say(f"{' and '.join(recombined)}: {which} ({rare.reason}).")
     show = (say, progress, drawing) if executor.here else None
     make = partial(_made, train=train, plan=plan, state=state, show=show)
     jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.makers]
@@ -155,9 +156,14 @@ def draw(
     for made in run.finished(jobs, executor):
         drawn.samples[made.method] = made.samples
         drawn.augmenter = made.augmenter or drawn.augmenter
-        say(f"{made.method}: {made.samples[0].account}")
+        say(f"{made.method}: {made.samples[0].account}{_of_other_seeds(made.samples)}")
     run.check()
     return drawn
+
+
+def _of_other_seeds(samples: Sequence[Samples]) -> str:
+    counts = [len(each) for each in samples]
+    return f" With other seeds: {', '.join(f'{count:,}' for count in counts[1:])}." if len({*counts}) > 1 else ""
 
 
 @dataclass
@@ -182,7 +188,11 @@ def _made(
     accept = kept(train, rare)
     if method == RECOMBINE:
         say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
-        learned = _recombination(train, plan, say=say, progress=progress, state=state)
+        try:
+            learned = _recombination(train, plan, say=say, progress=progress, state=state)
+        except NoNeighborhood as error:
+            nothing = Samples((), plan.n, shortfall=f"{error.message[0].upper()}{error.message[1:]}")
+            return _Made(method, [nothing] * len(plan.seeds))
         learned.focus = rare
         with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
             samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)

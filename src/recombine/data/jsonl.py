@@ -136,7 +136,8 @@ def _known(
 ) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise _unexpected(value, name, "an object", line=line, hint=_SIDES if name == "line" else None)
-    hint = f"Expected are the keys: {', '.join(required + optional)}."
+    perhaps = f", and perhaps {', '.join(optional)}" if optional else ""
+    hint = f"Expected are the keys: {', '.join(required)}{perhaps}."
     for key in required:
         if key not in value:
             found = shown(", ".join(value)) if value else "none"

@@ -97,7 +97,7 @@ class Augmenter(OwnDataAugmenter):
             if not hasattr(asked, "build"):
                 raise RecombineError(f"the neighborhood is {asked!r}, expected a name, a rule or a function.")
             return asked, _as_given(choices.neighborhoods(distinct, [asked], seed=self.seed))
-        rows = _checked(_rows(asked(distinct)), len(distinct))
+        rows = _checked(_rows(_asked(asked, distinct)), len(distinct))
         rule: Rule = OnePrototype() if rows.shape[1] == 2 else LongShort()
         reason = f"as given, {len(rows):,} ways to rebuild one of the examples from others"
         return rule, Choice("your own", Neighborhoods(rows, rule.name), reason)
@@ -181,6 +181,16 @@ class Augmenter(OwnDataAugmenter):
 
 def _as_given(found: Choice[Neighborhoods]) -> Choice[Neighborhoods]:
     return replace(found, reason=f"as given; {found.reason}")
+
+
+def _asked(function: NeighborhoodFunction, distinct: Sequence[Example]) -> object:
+    try:
+        return function(distinct)
+    except RecombineError:
+        raise
+    except Exception as error:
+        name = getattr(function, "__name__", "")
+        raise RecombineError(f"the neighborhood function {name} raised {type(error).__name__}: {error}.") from error
 
 
 def _rows(given: object) -> list[tuple[int, ...]]:

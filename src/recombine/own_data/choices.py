@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from recombine.augmentation.drawing import distinct_examples
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
-from recombine.errors import RecombineError
+from recombine.errors import NoNeighborhood, RecombineError
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_tag
 from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, trial_step
@@ -200,7 +200,8 @@ def neighborhoods(
         effort: Who searches, and who is told how it goes.
 
     Raises:
-        RecombineError: If no rule has so many prototypes, or no example has a neighborhood.
+        NoNeighborhood: If no example has one.
+        RecombineError: If no rule has so many prototypes.
     """
     tried = trials(examples, rules, prototypes=prototypes, seed=seed, effort=effort)
     if not tried:
@@ -212,7 +213,7 @@ def neighborhoods(
     best, coverage = chosen.found, chosen.coverage
     if not len(best):
         accounts = "; ".join(f"{trial.found.rule}: {trial.found.account}" for trial in tried)
-        raise RecombineError(
+        raise NoNeighborhood(
             f"no example has a neighborhood ({accounts}).",
             hint="Give more examples, above all such as differ in a part.",
         )

@@ -1,6 +1,6 @@
 """What users hand over as data, in the form in which they have it: from that to examples, and from examples back."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
 from typing import Any
 
 import numpy as np
@@ -158,6 +158,8 @@ def _chosen(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _side_by_side(inputs: Column, outputs: Column) -> Iterator[tuple[Side, Side]]:
+    if isinstance(inputs, Set) or isinstance(outputs, Set):
+        raise RecombineError("a set has no order, so its inputs have no outputs.", hint="Give a list.")
     if getattr(inputs, "ndim", 1) != 1 or getattr(outputs, "ndim", 1) != 1:
         raise RecombineError("a column has one dimension.", hint="Of a data frame, give one column: frame['input'].")
     try:

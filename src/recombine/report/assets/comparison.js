@@ -54,8 +54,9 @@ const scoreCell = (row, part, plain, best) => {
 };
 
 const methodCell = ({ method, new_examples: fresh }) => {
-  const average = fresh.length ? Math.round(mean(fresh)) : 0;
-  const told = average ? counted(average, "new example", "new examples") : "no new examples";
+  const [least, most] = [Math.min(...fresh, Infinity), Math.max(...fresh, 0)];
+  const all = counted(most, "new example", "new examples");
+  const told = !most ? "no new examples" : least < most ? `${count(least)} to ${all}` : all;
   return [make("span", { class: "method" }, method), make("span", { class: "aside" }, told)];
 };
 

@@ -14,8 +14,9 @@ const showRarity = () => {
   const place = at("rarity-table");
   if (!run.rarity.length) return nothing(place, "No token was counted.");
   const most = Math.max(...run.rarity.map(({ before, after }) => Math.max(before, after)));
+  const whose = run.samples.length ? ` with the new examples of ${run.samples[0].method}, first seed` : "";
   const caption =
-    "Training examples with something rare in them: before (hollow), after (solid). Bars are logarithmic.";
+    "Training examples with something rare in them: before (hollow), after (solid)" + `${whose}. Bars are logarithmic.`;
   const rows = run.rarity.map(rarityRow(most));
   const shownRows = (number) => table(caption, ["rare", "before", "after", ""], rows.slice(0, number));
   place.append(shownRows(RARITIES_AT_ONCE));
