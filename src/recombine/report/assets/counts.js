@@ -38,7 +38,7 @@ const showRejected = () => {
     bar(number / all, "after"),
   ]);
   at("rejected-table").append(
-    table(`${counted(all, "sample", "samples")}, by reason`, ["reason", "samples", "share", ""], rows),
+    table(`${counted(all, "sample", "samples")} of all methods and seeds, by reason`, ["reason", "samples", "share", ""], rows),
   );
 };
 
