@@ -24,8 +24,8 @@ EPSILONS = (0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
 FEW, LARGEST = 5, 0.05
 """What at most so many examples have may count as rare, too, if these are fewer than that share."""
 
-GAP = 4
-"""What fewer than `LARGEST` of the examples have is rare, too, if all else is so many times as frequent."""
+UNCOMMON, GAP = 0.1, 3
+"""What fewer than that share of the examples have is rare, too, if all else is so many times as frequent."""
 
 EXCEPTION = 0.25
 """What more than this share of the examples have is no exception, so it is not called rare."""
@@ -60,8 +60,8 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
 
     - ``tokens``: those in fewer than 2 % of the different examples; where 2 % are next to nothing, those in at most
       five and fewer than 5 % of them, or in a single one. Where more than a quarter of the examples have such a token,
-      the bound is lowered until the rare is an exception. Where there is none, those in fewer than 5 % of them, if all
-      others are at least four times as frequent.
+      the bound is lowered until the rare is an exception. Where there is none, those in fewer than 10 % of them, if all
+      others are at least three times as frequent.
     - ``pairs``: where no token is rare, two neighboring tokens of an input that were never seen together; not of word
       forms, whose tags have an order, so that an unseen pair is no new bundle of tags but a wrong one.
     - ``nothing``: where neither tells samples apart. All samples are kept.
@@ -101,7 +101,7 @@ def _gap(rarest: Sequence[float], examples: int) -> list[float]:
         examples: How many examples there are.
     """
     shares = sorted(set(rarest))
-    return [a + 0.5 / examples for a, b in pairwise(shares) if a < LARGEST and b >= GAP * a][-1:]
+    return [a + 0.5 / examples for a, b in pairwise(shares) if a < UNCOMMON and b >= GAP * a][-1:]
 
 
 def _share(count: int, examples: int) -> float:
