@@ -208,10 +208,10 @@ def test_the_mixing_rate_has_bounds() -> None:
     assert "kept within" not in choices.mixing_rate(900, 100).reason
 
 
-@pytest.mark.parametrize(("often", "rare"), [(100, {"u"}), (13 * 3 - 1, set()), (13 * 3, {"u"})])
+@pytest.mark.parametrize(("often", "rare"), [(100, {"u"}), (3 * 20 - 1, set()), (3 * 20, {"u"}), (39, {"u", "w"})])
 def test_what_is_far_less_frequent_than_all_else_is_rare_beyond_two_percent(often: int, rare: set[str]) -> None:
-    """Of 400 examples 13 (3.3 %) have "u", and `often` have "w"."""
-    words = ["u"] * 13 + ["w"] * often + ["v"] * (400 - 13 - often)
+    """Of 400 examples 20 (5 %) have "u", and `often` have "w"."""
+    words = ["u"] * 20 + ["w"] * often + ["v"] * (400 - 20 - often)
     examples = [Example((word, *f"{number:09b}"), ("Y",)) for number, word in enumerate(words)]
     chosen = choices.rarity(examples)
     found = {rarity.ngram[0] for rarity in chosen.value.rare_} if chosen.name == choices.TOKENS else set()
