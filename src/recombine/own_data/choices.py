@@ -100,8 +100,8 @@ def _gap(rarest: Sequence[float], examples: int) -> list[float]:
         rarest: The share of the examples that have each one's rarest token.
         examples: How many examples there are.
     """
-    shares = sorted(set(rarest))
-    return [a + 0.5 / examples for a, b in pairwise(shares) if a < UNCOMMON and b >= GAP * a][-1:]
+    counts = sorted({round(share * examples) for share in rarest})
+    return [_share(a, examples) for a, b in pairwise(counts) if a < UNCOMMON * examples and b >= GAP * a][-1:]
 
 
 def _share(count: int, examples: int) -> float:
