@@ -93,9 +93,9 @@ def test_unseen_pairs_of_tags_are_never_what_is_rare() -> None:
     [(184, 5, True), (184, 6, False), (60, 2, True), (60, 3, False), (10, 1, True), (10, 2, False), (1000, 19, True)],
 )
 def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare: bool) -> None:
-    """Three times as many have "d", so that there is no gap between the rare and the common."""
+    """Twice as many have "d", so that there is no gap between the rare and the common."""
     data = [
-        Example(("a", *"b" * (place < holders), *"d" * (place < 3 * holders), *"c" * place), ("A",))
+        Example(("a", *"b" * (place < holders), *"d" * (place < 2 * holders), *"c" * place), ("A",))
         for place in range(examples)
     ]
     chosen = choices.rarity(data)
