@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from commands import Run, assert_is_sentence
 
+from recombine.data import files
 from recombine.report.reading import read_run
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -21,7 +22,11 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
     assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversampling", "geca"]
     assert verdict == read_run(folder).verdict
     assert read_run(folder).title == "train.tsv"
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+        "run.json",
+        *(f"samples/{method}.{seed}.jsonl" for method in ("geca", "oversampling") for seed in (0, 1)),
+    }
+    assert len(files.read(folder / "samples/geca.1.jsonl")) == 5
     assert "Training 6 predictors: 100 %" in done.err
     assert done.err.splitlines()[-1] == f"Next: recombine report {folder} -o report.html"
     assert_is_sentence(run("compare", train, *QUICK, "-o", folder), ["exists already", "--force"])
@@ -126,4 +131,4 @@ def test_an_interruption_says_how_to_go_on(
     done = run(*words)
     assert done.code == 0, done.err
     assert "recombination networks: 100 %" not in done.err  # that was done before
-    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert {path.name for path in folder.iterdir()} == {"run.json", "samples"}

@@ -77,7 +77,7 @@ Epsilon = Annotated[
 ]
 Run = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="RUN", help="A folder for run.json, for recombine report."),
+    typer.Option("-o", "--output", metavar="RUN", help="A folder for all samples and run.json, for recombine report."),
 ]
 
 
@@ -116,7 +116,7 @@ def compare_cli(
     --max-time bounds each of two trainings. After an interruption the same command goes on, if there is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
-    from recombine.comparison.document import RUN_FILE
+    from recombine.comparison.document import RUN_FILE, SAMPLES_FOLDER
     from recombine.comparison.methods import RECOMBINE, Plan
 
     plan = Plan(
@@ -148,7 +148,8 @@ def compare_cli(
         say(f"Warning: {split.shortfall}")
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
-    files = [] if folder is None else [str(folder / name) for name in (RUN_FILE, GENERATORS, PREDICTORS)]
+    names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
+    files = [] if folder is None else [str(folder / name) for name in names]
     with working_on(files[0] if files else None, files) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
             found = compare(
@@ -209,12 +210,13 @@ def _described(split: "Split") -> str:
 
 
 def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
-    from recombine.comparison.document import document, write_document
+    from recombine.comparison.document import document, write_document, write_samples
     from recombine.paper.provenance import provenance
 
     origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
     whole = document(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
-    say(f"Wrote {write_document(whole, folder, force=force)}.")
+    samples = write_samples(found, folder)
+    say(f"Wrote {write_document(whole, folder, force=force)}, and all samples to {samples}.")
 
 
 def _show(found: "Comparison", *, json: bool) -> None:

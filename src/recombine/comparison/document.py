@@ -11,13 +11,15 @@ from recombine.augmentation.recombination import Recombination
 from recombine.comparison.compare import Comparison
 from recombine.comparison.methods import METHODS, RECOMBINE
 from recombine.comparison.splitting import contents
-from recombine.data.output import replacing
+from recombine.data import files
+from recombine.data.output import replacing, replacing_folder
 from recombine.data.sealing import sealed
 from recombine.decoding.trace import END, trace
 from recombine.example import SEPARATOR, Example, Tokens
 
 FORMAT = 1
 RUN_FILE = "run.json"
+SAMPLES_FOLDER = "samples"
 
 SAMPLES, TRACED = 100, 30
 """So many samples of each method's first seed are shown, and so many of them with the attention of the network."""
@@ -33,6 +35,17 @@ def write_document(document: dict[str, Any], folder: Path, *, force: bool = Fals
     path = folder / RUN_FILE
     with replacing(path, force=force) as stream:
         stream.write(json.dumps(sealed(document), ensure_ascii=False, allow_nan=False).encode())
+    return path
+
+
+def write_samples(found: Comparison, folder: Path) -> Path:
+    """Writes all samples into the folder ``samples`` of a run, a file for each method and seed, and returns it."""
+    path = folder / SAMPLES_FOLDER
+    with replacing_folder(path) as made:
+        for method, every in found.drawn.samples.items():
+            for seed, samples in zip(found.plan.seeds, every, strict=True):
+                if samples:
+                    files.write(samples, made / f"{method}.{seed}.jsonl", format="jsonl")
     return path
 
 
