@@ -194,7 +194,7 @@ def test_long_examples_and_many_reasons_are_cut() -> None:
     samples = Samples((long,) * 2, 2, {f"reason {n:02}": n for n in range(100)})
     head, *lines = repr(samples).splitlines()
     assert head.startswith("2 of 2 samples; rejected: 90 reason 90, ")
-    assert head.endswith(f"99 reason 99, {sum(range(90))} for other reasons.")
+    assert head.endswith(f"99 reason 99, {sum(range(90)):,} for other reasons.")
     assert lines == [f"  {str(long)[:100]}…"] * 2
 
 

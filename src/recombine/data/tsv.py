@@ -51,9 +51,11 @@ def check_columns(columns: tuple[int, ...] | None) -> None:
     """Raises an error unless the columns are two or three different numbers from 1, or none are chosen."""
     if columns is None:
         return
-    if len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
+    numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)
+    if not numbers or len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
+        told = ", ".join(map(str, columns)) if numbers else repr(columns)
         raise RecombineError(
-            f"cannot read the columns {', '.join(map(str, columns)) or 'of an empty list'}.",
+            f"cannot read the columns {told or 'of an empty list'}.",
             hint="Expected the numbers of two columns (input, output) or three (and features), different, from 1.",
         )
 

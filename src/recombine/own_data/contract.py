@@ -1,5 +1,6 @@
 """What the augmenters for one's own data have in common: any data in, samples out, and an account of it all."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -111,10 +112,14 @@ class OwnDataAugmenter(Settings, ABC):
         Args:
             X: The inputs: strings, or sequences of tokens, in a list, a tuple, an array or a pandas series.
             y: The outputs, likewise.
+
+        Where fewer than ``n`` can be made, a warning says why.
         """
         check_request(self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample()
+        if len(samples) < self.n:
+            warnings.warn(samples.account, RuntimeWarning, stacklevel=2)
         return (
             extended(X, [sample.x for sample in samples], tokens=self.tokens),
             extended(y, [sample.y for sample in samples], tokens=self.tokens),

@@ -59,9 +59,11 @@ def _word_form(sample: Example) -> str | None:
 def all_of(*validators: Validator | None) -> Validator | None:
     """Returns the validator that asks others in turn and gives the first reason; None if there are none."""
     asked = [validator for validator in validators if validator is not None]
-    if not asked:
-        return None
-    return lambda sample: next((reason for validator in asked if (reason := validator(sample)) is not None), None)
+    return partial(_first_reason, asked) if asked else None
+
+
+def _first_reason(asked: Sequence[Validator], sample: Example) -> str | None:
+    return next((reason for validator in asked if (reason := validator(sample)) is not None), None)
 
 
 def judged(judge: Judge | None, setting: str) -> Validator | None:
