@@ -37,6 +37,17 @@ def test_the_remaining_time_is_that_of_the_whole(clock: Clock, capsys: pytest.Ca
     assert capsys.readouterr().err == "one: 30 s; 2 min left in all.\n"
 
 
+def test_a_slow_stage_tells_more_than_a_quick_one_before_it(clock: Clock) -> None:
+    progress = MatrixProgress()
+    progress.expect(100.0)
+    with progress("neighborhoods", 10.0):
+        clock.now = 1.0
+    with progress("networks", 50.0) as report:
+        clock.now = 61.0
+        report(1, 10, History(loss=[[2.0]], seconds=60.0))  # 5 of 50 took 60 s, and 85 are left in all
+        assert progress.remaining == "17 min left"
+
+
 def test_lines_come_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     progress = MatrixProgress()
     progress.expect(10.0)

@@ -19,12 +19,14 @@ EVERY = 20.0
 class MatrixProgress:
     """Follows stages one after the other and tells the time that all of them together still need.
 
-    Effort is what stages are told to be; how long a unit of it takes is seen from what has been done so far.
+    Effort is what stages are told to be; how long a unit of it takes is seen from what has been done so far, or from
+    the stage under way where that is slower: after a second of neighborhoods nobody knows how long networks take.
     """
 
     def __init__(self) -> None:
         self.began = time.perf_counter()
         self.done = self.left = 0.0
+        self._pace = 0.0  # seconds a unit of the stage under way
         self._bar = _Bar() if sys.stderr.isatty() else None
         self._said = self.began
 
@@ -39,6 +41,7 @@ class MatrixProgress:
 
         def report(steps: int, total: int, history: "History") -> None:
             self._advance(before, left, effort * steps / total)
+            self._pace = (time.perf_counter() - began) / max(self.done - before, 1e-9)
             self._show(f"{what}: {100 * steps // total} %, {describe(steps, total, history, judged='held out')}")
 
         self._show(what)
@@ -60,7 +63,8 @@ class MatrixProgress:
         """The remaining time of the whole, in words."""
         if not self.done:
             return "time left unknown yet"
-        return f"{duration((time.perf_counter() - self.began) * self.left / self.done)} left"
+        pace = max(self._pace, (time.perf_counter() - self.began) / self.done)
+        return f"{duration(pace * self.left)} left"
 
     def say(self, text: str) -> None:
         """Says a line, above the bar if there is one."""
@@ -81,6 +85,7 @@ class MatrixProgress:
 
     def _finish(self, what: str, before: float, left: float, effort: float, *, seconds: float) -> None:
         self._advance(before, left, effort)
+        self._pace = 0.0
         self.say(f"{what}: {duration(seconds)}; {self.remaining} in all.")
 
     def _advance(self, before: float, left: float, effort: float) -> None:

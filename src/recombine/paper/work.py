@@ -118,7 +118,7 @@ class Work:
     def _trained(self, settings: Settings, stage: Stage) -> Recombination:
         neighborhoods = self.neighborhoods(settings)
         augmenter = self.untrained(settings, self.seeds)
-        what = f"{len(self.seeds)} recombination networks"
+        what = "1 recombination network" if len(self.seeds) == 1 else f"{len(self.seeds)} recombination networks"
         with self._training(stage) as state, self._doing(stage, what, settings) as (done, report):
             if self.shared is not None:
                 examples = self.shared.train
