@@ -201,7 +201,7 @@ def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path) -> None:
     assert "jump, recomb-2 + stand-ins: 2 recombination networks" in done.err
     assert "left in all" in done.err
     again = run("paper", "table1", "--splits", "jump", "--rows", rows, *options, "-o", output, "--json")
-    assert "recombination networks" not in again.err
+    assert "recombination network" not in again.err
     assert json.loads(again.out) == json.loads(done.out)
     assert any(path.name.startswith("generator-") for path in (output / ".cache").iterdir())
 

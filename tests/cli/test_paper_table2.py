@@ -69,7 +69,7 @@ def test_rows_are_run_recorded_and_shown(run: Run, source: Path, tmp_path: Path)
     assert "4 recombination networks" in done.err
 
     again = run("paper", "table2", *options, "--rows", rows, "-o", output, "--json")
-    assert "recombination networks" not in again.err
+    assert "recombination network" not in again.err
     assert json.loads(again.out) == cells
     shown = run("paper", "table2", "--show", "-o", output)
     assert (shown.code, shown.err) == (0, "")

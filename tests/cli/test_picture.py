@@ -59,5 +59,5 @@ def test_mistakes_are_said(run: Run, model: Path, predictors: Path, tmp_path: Pa
 def test_a_sample_that_there_is_not_is_said(model: Path) -> None:
     augmenter = Recombination.load(model, device="cpu")
     augmenter.sampling = replace(augmenter.sampling, patience=1, batch=32)
-    with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1000 samples.*Only"):
+    with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1,000 samples.*Only"):
         pick_sample(augmenter, 1000, seed=0)

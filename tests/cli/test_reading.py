@@ -95,11 +95,12 @@ def test_tsv_of_two_columns_is_not_read_by_the_columns_of_another_file(run: Run,
     assert (found["examples"], found["y"]["max_length"]) == (5, len("1990-06-10"))
 
 
-@pytest.mark.parametrize("options", [("--tokens", "characters"), LAYOUT, ("--format", "tsv")])
+@pytest.mark.parametrize("options", [(), LAYOUT, ("--format", "tsv")])
 def test_inspect_hands_its_options_on(run: Run, dates: Path, table: Path, options: tuple[str, ...]) -> None:
     file = table if options == LAYOUT else dates
-    words = named(run("inspect", file, *options, "--neighborhood", "none"))
-    assert words == ["augment", str(file), *options, "-n", "400", "-o", "augmented.jsonl"]
+    for tokens in ((), ("--tokens", "characters")):  # without, it advises it for dates
+        words = named(run("inspect", file, *tokens, *options, "--neighborhood", "none"))
+        assert words == ["augment", str(file), "--tokens", "characters", *options, "-n", "400", "-o", "augmented.jsonl"]
 
 
 def test_from_training_to_a_score(
