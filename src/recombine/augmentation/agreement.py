@@ -15,7 +15,6 @@ from recombine.example import Example
 APART = "with a token and without what goes with it"
 UNEVEN = "with a token more or less often than what goes with it"
 
-
 Holders = tuple[int, ...]
 """A set of examples: its size, and sums of its examples' random codes."""
 

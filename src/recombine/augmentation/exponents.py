@@ -23,10 +23,12 @@ END = "\0"
 LONGEST = 12
 """Pieces are at most that long, or words that have nothing of their lemmas would have thousands."""
 
+Change = tuple[str, str, str, str]
+"""What stands before and after what lemma and form share: both in the lemma, then both in the form."""
+
 Piece = tuple[str | None, ...]
 """Something that a form has and its lemma has not: on which side of what they share, what stood there in the lemma
-(None: whatever it was, and not only next to what they share), and the characters. Or a whole change: what stood before
-and after what they share in the lemma, and what does in the form."""
+(None: whatever it was, and not only next to what they share), and the characters. Or a whole change."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +49,16 @@ class Exponents:
             examples: Training examples, word forms all.
             tags: The rare tags, as tokens.
         """
-        rare, distinct = set(tags), dict.fromkeys(examples)
+        rare = set(tags)
+        distinct = {example: change(example) for example in dict.fromkeys(examples)}
         counts: dict[str, Counter[Piece]] = {tag: Counter() for tag in rare}
         changes: dict[str, set[Piece]] = {tag: set() for tag in rare}
-        for example in distinct:
+        for example, changed in distinct.items():
             for tag in rare.intersection(example.x):
-                counts[tag].update(pieces(example))
-                changes[tag].add(change(example))
+                counts[tag].update(pieces(changed))
+                changes[tag].add(changed)
         candidates = {piece for counted in counts.values() for piece in counted}
-        holders = Counter(piece for example in distinct for piece in pieces(example) & candidates)
+        holders = Counter(piece for changed in distinct.values() for piece in pieces(changed) & candidates)
         found = {
             tag: {piece for piece, count in counted.items() if count > MOST * holders[piece]}
             for tag, counted in counts.items()
@@ -67,20 +70,21 @@ class Exponents:
         asked = [self.by_tag[tag] for tag in set(sample.x) & self.by_tag.keys()]
         if not asked:
             return None
-        shown = pieces(sample) | {change(sample)}
+        changed = change(sample)
+        shown = pieces(changed) | {changed}
         return UNSHOWN if any(telling.isdisjoint(shown) for telling in asked) else None
 
 
-def change(example: Example) -> tuple[str, str, str, str]:
+def change(example: Example) -> Change:
     """Returns what stands before and after the longest part that lemma and form share, of the lemma and of the form."""
     lemma, form = ("".join(side) for side in (split_analysis(example.x)[0], example.y))
     shared = SequenceMatcher(None, lemma, form, autojunk=False).find_longest_match()
     return lemma[: shared.a], lemma[shared.a + shared.size :], form[: shared.b], form[shared.b + shared.size :]
 
 
-def pieces(example: Example) -> set[Piece]:
+def pieces(changed: Change) -> set[Piece]:
     """Returns the pieces of what stands in a form before and after the longest part that it shares with its lemma."""
-    old_before, old_after, before, after = change(example)
+    old_before, old_after, before, after = changed
     # Beginnings are read backwards, so that both sides start where the shared part stops.
     return {*_pieces("before", old_before[::-1], before[::-1]), *_pieces("after", old_after, after)}
 

@@ -139,13 +139,7 @@ def compare_cli(
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
-    say(_described(split))
-    if are_inflections(split.train):
-        say(ANALYSIS)
-    if folder is None:
-        say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
-    if split.shortfall:
-        say(f"Warning: {split.shortfall}")
+    _announce(split, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
     names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
@@ -194,6 +188,17 @@ def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Spli
     if tests is not None:
         return given(examples, tests, epsilon=plan.epsilon)
     return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)
+
+
+def _announce(split: "Split", *, kept: bool) -> None:
+    """Says before any training what will be compared, and what will not come of it."""
+    say(_described(split))
+    if are_inflections(split.train):
+        say(ANALYSIS)
+    if not kept:
+        say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
+    if split.shortfall:
+        say(f"Warning: {split.shortfall}")
 
 
 def _described(split: "Split") -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from recombine.augmentation.oversample import Oversampler
-from recombine.augmentation.protocol import Augmenter, Samples, together
+from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import Drawn as DrawnSoFar
@@ -95,9 +95,7 @@ class Plan:
             return Choice(
                 choices.NOTHING, None, f"nothing: no token is in fewer than {self.epsilon:.2%} of the examples"
             )
-        tokens = "1 token" if len(told.rare_) == 1 else f"{len(told.rare_):,} tokens"
-        what = f"{tokens} in fewer than {self.epsilon:.2%} of the examples"
-        return Choice(choices.TOKENS, told, what)
+        return Choice(choices.TOKENS, told, choices.what_is_rare(told))
 
     def trained(self, recipe: Recipe, *, most: int) -> Recipe:
         """Returns a recipe with as many steps as suit the data, or as was asked for."""
@@ -184,25 +182,26 @@ def _made(
     show: tuple[Say, Progress, Drawing] | None,
 ) -> _Made:
     """Lets a method make new examples; `show` is who is told how it goes, if that can be done."""
+    if method == OVERSAMPLING:
+        oversampler = Oversampler(rare_in(train, plan.epsilon)).fit(train)
+        return _Made(method, [oversampler.sample(plan.n, seed) for seed in plan.seeds])
     rare = plan.rare(train).value
     accept = kept(train, rare)
-    if method == RECOMBINE:
-        say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
-        try:
-            learned = _recombination(train, plan, say=say, progress=progress, state=state)
-        except NoNeighborhood as error:
-            nothing = Samples((), plan.n, shortfall=f"{error.message[0].upper()}{error.message[1:]}")
-            return _Made(method, [nothing] * len(plan.seeds))
-        learned.focus = rare
-        with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
-            samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)
-        if show is None:  # where it goes, there may be no GPU
-            learned.fitted_.model.cpu()
-        return _Made(method, samples, learned)
-    geca = method == GECA
-    augmenter: Augmenter = choices.geca(train).value if geca else Oversampler(rare_in(train, plan.epsilon))
-    augmenter.fit(train)
-    return _Made(method, [augmenter.sample(plan.n, seed, accept if geca else None) for seed in plan.seeds])
+    if method == GECA:
+        geca = choices.geca(train).value.fit(train)
+        return _Made(method, [geca.sample(plan.n, seed, accept) for seed in plan.seeds])
+    say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
+    try:
+        learned = _recombination(train, plan, say=say, progress=progress, state=state)
+    except NoNeighborhood as error:
+        nothing = Samples((), plan.n, shortfall=f"{error.message[0].upper()}{error.message[1:]}")
+        return _Made(method, [nothing] * len(plan.seeds))
+    learned.focus = rare
+    with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
+        samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)
+    if show is None:  # where it goes, there may be no GPU
+        learned.fitted_.model.cpu()
+    return _Made(method, samples, learned)
 
 
 def _recombination(

@@ -20,7 +20,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.contract import Learned, OwnDataAugmenter
 from recombine.own_data.settings import CHOICES, choices_as_json, choices_from_json, given_again
-from recombine.own_data.validators import Rarity, check_function, rarity_rule
+from recombine.own_data.validators import Rarity, check_function, name_of, naming, rarity_rule
 from recombine.training.device import resolve
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
@@ -97,7 +97,9 @@ class Augmenter(OwnDataAugmenter):
             if not hasattr(asked, "build"):
                 raise RecombineError(f"the neighborhood is {asked!r}, expected a name, a rule or a function.")
             return asked, _as_given(choices.neighborhoods(distinct, [asked], seed=self.seed))
-        rows = _checked(_rows(_asked(asked, distinct)), len(distinct))
+        with naming(f"the neighborhood function {name_of(asked)}".rstrip()):
+            given = asked(distinct)
+        rows = _checked(_rows(given), len(distinct))
         rule: Rule = OnePrototype() if rows.shape[1] == 2 else LongShort()
         reason = f"as given, {len(rows):,} ways to rebuild one of the examples from others"
         return rule, Choice("your own", Neighborhoods(rows, rule.name), reason)
@@ -181,16 +183,6 @@ class Augmenter(OwnDataAugmenter):
 
 def _as_given(found: Choice[Neighborhoods]) -> Choice[Neighborhoods]:
     return replace(found, reason=f"as given; {found.reason}")
-
-
-def _asked(function: NeighborhoodFunction, distinct: Sequence[Example]) -> object:
-    try:
-        return function(distinct)
-    except RecombineError:
-        raise
-    except Exception as error:
-        name = getattr(function, "__name__", "")
-        raise RecombineError(f"the neighborhood function {name} raised {type(error).__name__}: {error}.") from error
 
 
 def _rows(given: object) -> list[tuple[int, ...]]:

@@ -118,6 +118,4 @@ def _rare_tokens(distinct: Sequence[Example]) -> Choice[Resampler | None]:
     if chosen.name == choices.TOKENS:
         return chosen
     usual = Resampler(relevant=is_tag if are_inflections(distinct) else None).fit(distinct)
-    tokens = "1 token" if len(usual.rare_) == 1 else f"{len(usual.rare_):,} tokens"
-    what = f"{tokens} in fewer than {usual.epsilon:.2%} of the examples"
-    return Choice(choices.TOKENS if usual.rare_ else choices.NOTHING, usual, what)
+    return Choice(choices.TOKENS if usual.rare_ else choices.NOTHING, usual, choices.what_is_rare(usual))

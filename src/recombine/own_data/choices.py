@@ -77,13 +77,18 @@ def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
         holders = sum(probability < epsilon for probability in rarest)
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=epsilon).fit(distinct)
-            noun = f"{'tag' if relevant else 'token'}{'' if len(found.rare_) == 1 else 's'}"
-            what = f"{len(found.rare_):,} {noun} in fewer than {epsilon:.2%} of the examples"
+            what = what_is_rare(found)
             return Choice(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
         reason = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
         return Choice(NOTHING, None, reason)
     return _unseen_pairs(distinct) if relevant is None else Choice(NOTHING, None, "nothing: no tag is rare")
+
+
+def what_is_rare(resampler: Resampler) -> str:
+    """Returns how many tokens or tags are rare, and below which share."""
+    noun = f"{'tag' if resampler.relevant is is_tag else 'token'}{'' if len(resampler.rare_) == 1 else 's'}"
+    return f"{len(resampler.rare_):,} {noun} in fewer than {resampler.epsilon:.2%} of the examples"
 
 
 def _epsilons(examples: int) -> list[float]:

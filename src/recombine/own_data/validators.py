@@ -1,6 +1,7 @@
 """Which samples are kept: validators, and several of them as one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -77,16 +78,10 @@ def judged(judge: Judge | None, setting: str) -> Validator | None:
 
 
 def _reason(judge: Judge, setting: str, sample: Example) -> str | None:
-    name = getattr(judge, "__name__", "<lambda>").replace("<lambda>", "")
+    name = name_of(judge)
     who = f"the {setting} function {name}".rstrip()
-    try:
+    with naming(who, f", for the sample {shown(str(sample))}"):
         said = judge(sample)
-    except RecombineError:
-        raise
-    except Exception as error:
-        raise RecombineError(
-            f"{who} raised {type(error).__name__}: {error}, for the sample {shown(str(sample))}."
-        ) from error
     if isinstance(said, bool | np.bool_):
         return None if said else name or setting
     if said is None or isinstance(said, str):
@@ -95,6 +90,22 @@ def _reason(judge: Judge, setting: str, sample: Example) -> str | None:
         f"{who} returned {shown(repr(said))}, "
         "expected True or None for what is kept, or else False or the reason, a string."
     )
+
+
+def name_of(function: object) -> str:
+    """Returns the name of a user's own function; a lambda has none."""
+    return getattr(function, "__name__", "<lambda>").replace("<lambda>", "")
+
+
+@contextmanager
+def naming(who: str, what: str = "") -> Iterator[None]:
+    """Says of whatever a user's own function raises who raised it, and of what."""
+    try:
+        yield
+    except RecombineError:
+        raise
+    except Exception as error:
+        raise RecombineError(f"{who} raised {type(error).__name__}: {error}{what}.") from error
 
 
 def check_function(name: str, value: object) -> None:

@@ -15,8 +15,8 @@ const showRarity = () => {
   if (!run.rarity.length) return nothing(place, "No token was counted.");
   const most = Math.max(...run.rarity.map(({ before, after }) => Math.max(before, after)));
   const whose = run.samples.length ? ` with the new examples of ${run.samples[0].method}, first seed` : "";
-  const caption =
-    "Training examples with something rare in them: before (hollow), after (solid)" + `${whose}. Bars are logarithmic.`;
+  const bars = `before (hollow), after (solid)${whose}. Bars are logarithmic.`;
+  const caption = `Training examples with something rare in them: ${bars}`;
   const rows = run.rarity.map(rarityRow(most));
   const shownRows = (number) => table(caption, ["rare", "before", "after", ""], rows.slice(0, number));
   place.append(shownRows(RARITIES_AT_ONCE));
@@ -38,7 +38,11 @@ const showRejected = () => {
     bar(number / all, "after"),
   ]);
   at("rejected-table").append(
-    table(`${counted(all, "sample", "samples")} of all methods and seeds, by reason`, ["reason", "samples", "share", ""], rows),
+    table(
+      `${counted(all, "sample", "samples")} of all methods and seeds, by reason`,
+      ["reason", "samples", "share", ""],
+      rows,
+    ),
   );
 };
 
