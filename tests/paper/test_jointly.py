@@ -9,6 +9,8 @@ import torch
 from word_forms import write_language
 
 from recombine.paper.distribution import Source, sources
+from recombine.paper.drawing import drawn
+from recombine.paper.files import read_samples
 from recombine.paper.jointly import joint_jobs
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.settings import Settings
@@ -34,7 +36,7 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
 
     def found(name: str, split: str) -> Settings:
         tiny = scale.settings(ROWS[name], split)
-        return replace(tiny, generator=replace(tiny.generator, max_steps=3))
+        return replace(tiny, generator=replace(tiny.generator, max_steps=50))
 
     cache = Cache(tmp_path / "cache")
     work = {
@@ -69,3 +71,10 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
         assert networks.examples_ == tuple(example for task in work[split].tasks for example in task.train)
         weights = zip(whole.fitted_.model.parameters(), networks.fitted_.model.parameters(), strict=True)
         assert all(torch.equal(of_all[start : start + 2], own) for of_all, own in weights)
+        for name in names[1:]:
+            asked = found(name, split)
+            stage = work[split].keys.samples(asked)
+            done = cache.find(stage)
+            assert done is not None, f"{name} was drawn along with its networks"
+            alone = drawn(asked, work[split].tasks, [0, 1], work[split].generator(asked))
+            assert [each.examples for each in read_samples(done.folder)] == [each.examples for each in alone]

@@ -1,17 +1,21 @@
 """Recombination networks of several splits as one population: a GPU trains many in little more time than a few."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from recombine.augmentation.recombination import Recombination
 from recombine.execution.jobs import Job
+from recombine.experiment import Task
 from recombine.paper.distribution import Source, lacks_neighborhoods
+from recombine.paper.drawing import drawn
+from recombine.paper.files import write_samples
 from recombine.paper.settings import Settings
 from recombine.paper.strict import described
 from recombine.paper.work import MODEL, Work
 
-Needs = list[tuple[Work, Source]]
-"""Splits, and what of each cannot be had without networks."""
+Needs = Sequence[tuple[Work, Source]]
+"""Splits, and something of each that cannot be had without networks."""
 
 
 def joint_jobs(missing: Mapping[str, Sequence[Source]], work: Mapping[str, Work]) -> list[Job[None]]:
@@ -21,16 +25,24 @@ def joint_jobs(missing: Mapping[str, Sequence[Source]], work: Mapping[str, Work]
         missing: What is not there yet, by split.
         work: The work on each split.
     """
-    groups: dict[str, dict[str, tuple[Work, Source]]] = {}
+    groups: dict[str, dict[str, list[Source]]] = {}
     for split, sources in missing.items():
         for source in sources:
             if _can_join(work[split], source):
-                groups.setdefault(_recipe(source.settings), {}).setdefault(split, (work[split], source))
-    return [
-        Job(f"{', '.join(group)}, {needs[0][1].row}", partial(train_jointly, needs))
-        for group in groups.values()
-        if len(needs := list(group.values())) > 1
-    ]
+                groups.setdefault(_recipe(source.settings), {}).setdefault(split, []).append(source)
+    return [_job(group, work) for group in groups.values() if len(group) > 1]
+
+
+def _job(group: Mapping[str, Sequence[Source]], work: Mapping[str, Work]) -> Job[None]:
+    """Returns the job of training one population, and of drawing whatever all splits need of it alike."""
+    first = [(work[split], sources[0]) for split, sources in group.items()]
+    alike: dict[str, list[tuple[Work, Source]]] = {}
+    for split, sources in group.items():
+        for source in sources:
+            if source.settings.method == "recombination":
+                alike.setdefault(f"{source.row}: {described(source.settings)}", []).append((work[split], source))
+    rows = [row for row in alike.values() if len(row) == len(group)]
+    return Job(_name(first), partial(_do_jointly, first, rows))
 
 
 def _can_join(work: Work, source: Source) -> bool:
@@ -49,26 +61,62 @@ def _recipe(settings: Settings) -> str:
     return repr((settings.prototypes, rule, described(settings.generator)))
 
 
-def train_jointly(needs: Needs) -> None:
+def _name(needs: Needs) -> str:
+    return f"{', '.join(work.split for work, _ in needs)}, {needs[0][1].row}"
+
+
+def _do_jointly(needs: Needs, rows: Sequence[Needs]) -> None:
+    networks = _trained(needs)
+    for row in rows:
+        if any(work.cache.find(source.stage) is None for work, source in row):  # rows may share samples
+            _draw(row, networks)
+
+
+def _trained(needs: Needs) -> Recombination:
     """Trains the networks of several splits as one population, and keeps each split's by themselves.
 
     They know the tokens of all splits, so that they start from other weights than networks trained alone.
     """
     first, settings = needs[0][0], needs[0][1].settings
     first.forget()
-    tasks = [task for work, _ in needs for task in work.tasks]
+    tasks, seeds = _everybody(needs)
     neighborhoods = [each for work, source in needs for each in work.neighborhoods(source.settings)]
-    augmenter = first.untrained(settings, [seed for work, _ in needs for seed in work.seeds])
-    splits = ", ".join(work.split for work, _ in needs)
+    networks = first.untrained(settings, seeds)
     effort = sum(work.effort.of("generator", settings) for work, _ in needs)
     began = time.perf_counter()
-    with first.progress(f"{splits}, {needs[0][1].row}: {len(tasks)} recombination networks", effort) as report:
-        augmenter.fit_each([task.train for task in tasks], neighborhoods, report=report, graphs=first.graphs)
-    seconds = (time.perf_counter() - began) / len(needs)  # each has its share of what the population took
+    with first.progress(f"{_name(needs)}: {len(tasks)} recombination networks", effort) as report:
+        networks.fit_each([task.train for task in tasks], neighborhoods, report=report, graphs=first.graphs)
+    seconds = time.perf_counter() - began
+    for work, source, part in _parts(needs):
+        with work.cache.doing(work.keys.generator(source.settings)) as done:
+            networks.only(part).save(done.folder / MODEL)
+            done.seconds = {"generator": seconds / len(needs)}  # its share of what the population took
+    return networks
+
+
+def _draw(needs: Needs, networks: Recombination) -> None:
+    """Draws the samples of a row on several splits, and keeps each split's by themselves."""
+    first, settings = needs[0][0], needs[0][1].settings
+    effort = sum(work.effort.of("samples", settings) for work, _ in needs)
+    began = time.perf_counter()
+    with first.progress(f"{_name(needs)}: samples", effort):
+        samples = drawn(settings, *_everybody(needs), networks)
+    seconds = time.perf_counter() - began
+    for work, source, part in _parts(needs):
+        with work.cache.doing(source.stage) as done:
+            write_samples(samples[part.start : part.stop], done.folder)
+            done.seconds = {"samples": seconds / len(needs)}
+
+
+def _everybody(needs: Needs) -> tuple[list[Task], list[int]]:
+    """Returns the data and seeds of all networks of the population."""
+    return [task for work, _ in needs for task in work.tasks], [seed for work, _ in needs for seed in work.seeds]
+
+
+def _parts(needs: Needs) -> Iterator[tuple[Work, Source, range]]:
+    """Yields each split with the numbers of its networks in the population."""
     start = 0
     for work, source in needs:
-        end = start + len(work.tasks)
-        with work.cache.doing(work.keys.generator(source.settings)) as done:
-            augmenter.only(range(start, end)).save(done.folder / MODEL)
-            done.seconds = {"generator": seconds}
-        start = end
+        part = range(start, start + len(work.seeds))
+        yield work, source, part
+        start = part.stop
