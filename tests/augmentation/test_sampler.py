@@ -11,13 +11,15 @@ from toy import EXAMPLES, VOCABULARY
 
 from recombine.augmentation import batches
 from recombine.augmentation import collected as module
+from recombine.augmentation import sampler as sampling
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.sampler import KNOWN, Sampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.execution.executor import SERIAL, Serial
+from recombine.execution.executor import SERIAL, Executor, Serial
 from recombine.execution.processes import Processes
 from recombine.models.architecture import Architecture
 
@@ -366,6 +368,32 @@ def test_however_many_draw_the_samples_are_the_same(start: float) -> None:
     assert alone == two == three
 
 
+@pytest.mark.parametrize("executor", [SERIAL, Processes(2)], ids=["here", "ahead"])
+def test_those_that_have_enough_stop_drawing_and_the_others_draw_as_before(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawing: list[int] = []
+    draw = batches.Batches.next
+
+    def counted(self: batches.Batches, temperatures: batches.Temperatures) -> batches.Batch:
+        drawing.append(len(temperatures))
+        return draw(self, temperatures)
+
+    monkeypatch.setattr(batches.Batches, "next", counted)
+    population = sampler(replace(WARM, batch=4), seeds=(1, 2, 3))
+    population.steps = 40
+    nothing, everything = (lambda _: "unwanted"), None
+    accept = [everything, nothing, nothing]
+    narrowed = population.sample(3, [3, 4, 5], accept, executor=executor)
+    assert drawing[0] == 3
+    assert drawing[-1] == 2
+    drawing.clear()
+    monkeypatch.setattr(sampling, "NARROWER", -1)
+    assert narrowed == population.sample(3, [3, 4, 5], accept)
+    assert set(drawing) == {3}
+    assert len(narrowed[0]) == 3
+
+
 def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperature() -> None:
     drawn: list[tuple[int, int, float]] = []
     numbers = itertools.count()
@@ -389,3 +417,14 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
     assert given == [0, 1, 2, 3]
     assert [each for each in drawn if each[2] == 0.5] == [(n, n, 0.5) for n in range(4)]
     assert [each for each in drawn if each[2] == 1.0] == [(n, n, 1.0) for n in range(2, 6)]
+
+
+def test_a_batch_that_is_too_large_for_the_gpu_says_what_to_lower(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Generated:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(batches, "generate", full)
+    with pytest.raises(
+        RecombineError, match=r"8 candidates of each of 2 networks at a time\. Lower the batch.* to 2\."
+    ):
+        sampler(seeds=(1, 2)).sample(3, [3, 4])

@@ -1,3 +1,5 @@
+import weakref
+
 import pytest
 
 from recombine.errors import RecombineError
@@ -57,3 +59,23 @@ def test_no_jobs_no_results(executor: Executor) -> None:
     run = Run()
     assert list(run.finished([], executor)) == []
     run.check()
+
+
+def test_a_failure_holds_nothing_of_what_failed() -> None:
+    class Large:
+        """Stands for a GPU's memory."""
+
+    held: list[weakref.ref[Large]] = []
+
+    def fail() -> None:
+        large = Large()
+        held.append(weakref.ref(large))
+        try:
+            raise ValueError("memory is full")
+        except ValueError as error:
+            raise RecombineError("too large.") from error
+
+    run = Run()
+    assert not list(run.finished([Job("one", fail), Job("two", fail)], SERIAL))
+    assert len(run.failures) == 2
+    assert [reference() for reference in held] == [None, None]

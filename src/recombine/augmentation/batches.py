@@ -1,6 +1,6 @@
 """Batches of draws from networks, made one after the other or by many at once, and the same in either case."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Any
@@ -10,9 +10,11 @@ import torch
 
 from recombine.data.vocabulary import PAD
 from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.errors import RecombineError
 from recombine.execution.executor import Executor, in_order
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.training.replicas import narrowed
 from recombine.training.twins import Twins, called
 
 Temperatures = tuple[float, ...]
@@ -70,12 +72,27 @@ class Drawing:
     seeds: tuple[int, ...]
 
     def __call__(self, request: Request) -> Batch:
-        """Draws a batch."""
+        """Draws a batch.
+
+        Raises:
+            RecombineError: If the GPU has not memory enough for it.
+        """
         sequences = self._sequences(request.chosen)
         decoding = replace(self.decoding, temperatures=request.temperatures)
-        return Batch(
-            request.chosen, sequences.shape[-1], self._generated(sequences, decoding, self._noise(request.number))
-        )
+        try:
+            generated = self._generated(sequences, decoding, self._noise(request.number))
+        except torch.OutOfMemoryError as error:
+            replicas, batch = request.chosen.shape[:2]
+            raise RecombineError(
+                f"the GPU's memory does not suffice for {batch} candidates of each of {replicas} networks at a time.",
+                hint=f"Lower the batch of sampling, e.g. to {max(1, batch // 4)}.",
+            ) from error
+        return Batch(request.chosen, sequences.shape[-1], generated)
+
+    def only(self, chosen: Sequence[int]) -> "Drawing":
+        """Returns what draws the same for some of the replicas, by number, as if the others were still there."""
+        seeds = tuple(self.seeds[number] for number in chosen)
+        return replace(self, model=narrowed(self.model, chosen), seeds=seeds)
 
     def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
         sequences = self.table[torch.from_numpy(chosen).to(self.table.device)]
@@ -99,21 +116,20 @@ class Batches:
     """Gives batch after batch. Where many draw, they are ahead, and what is not asked for is dropped.
 
     Args:
-        draw: Draws a batch; a function of the request alone.
-        choose: Chooses the prototypes of the next batch, whatever the temperature.
+        drawing: Draws a batch; a function of the request alone.
+        choose: Chooses the prototypes of the next batch for the replicas that are left, whatever the temperature.
         executor: Who draws.
         device: Where batches are wanted.
     """
 
     def __init__(
         self,
-        draw: Callable[[Request], Batch],
+        drawing: Drawing,
         choose: Callable[[], np.ndarray],
         executor: Executor,
         device: torch.device,
     ) -> None:
-        self.choose, self.executor, self.device = choose, executor, device
-        self.draw: Callable[[Request], Any] = draw if executor.here else lambda request: _packed(draw(request))
+        self.drawing, self.choose, self.executor, self.device = drawing, choose, executor, device
         self._number = 0
         self._ahead: dict[int, np.ndarray] = {}  # chosen, but not drawn with, or to be drawn with once more
         self._temperatures: Temperatures | None = None
@@ -124,16 +140,24 @@ class Batches:
         if self._drawn is None or temperatures != self._temperatures:  # what was drawn ahead was drawn with others
             self.close()
             self._temperatures = temperatures
-            self._drawn = in_order(self.executor, self.draw, self._requests(self._number, temperatures))
+            draw = self.drawing if self.executor.here else _Packing(self.drawing)
+            self._drawn = in_order(self.executor, draw, self._requests(self._number, temperatures))
         batch = next(self._drawn)
         chosen = self._ahead.pop(self._number)
         self._number += 1
         return batch if self.executor.here else _unpacked(batch, chosen, self.device)
 
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only, by number."""
+        self.close()
+        self.drawing = self.drawing.only(chosen)
+        self._ahead = {number: prototypes[list(chosen)] for number, prototypes in self._ahead.items()}
+
     def close(self) -> None:
         """Drops what was drawn ahead."""
         if self._drawn is not None:
             self._drawn.close()
+            self._drawn = None
 
     def _requests(self, first: int, temperatures: Temperatures) -> Iterator[Request]:
         for number in count(first):
@@ -142,12 +166,18 @@ class Batches:
             yield Request(number, self._ahead[number], temperatures)
 
 
-def _packed(batch: Batch) -> tuple[int, dict[str, Any]]:
-    """Returns a batch without its prototypes as arrays, which can be sent as they are."""
-    found = {field.name: getattr(batch.generated, field.name) for field in fields(Generated)}
-    return batch.width, {
-        name: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for name, value in found.items()
-    }
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """Draws batches without their prototypes and as arrays, which can be sent as they are."""
+
+    drawing: Drawing
+
+    def __call__(self, request: Request) -> tuple[int, dict[str, Any]]:
+        batch = self.drawing(request)
+        found = {field.name: getattr(batch.generated, field.name) for field in fields(Generated)}
+        return batch.width, {
+            name: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for name, value in found.items()
+        }
 
 
 def _unpacked(packed: tuple[int, dict[str, Any]], chosen: np.ndarray, device: torch.device) -> Batch:

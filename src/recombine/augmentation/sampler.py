@@ -5,14 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from recombine.augmentation.batches import Batches, Drawing
+from recombine.augmentation.batches import Batch, Batches, Drawing
 from recombine.augmentation.collected import SHOWN, Collected, Scored
 from recombine.augmentation.drawing import turned_down
 from recombine.augmentation.known import Known, KnownInputs, key_of
 from recombine.augmentation.protocol import Samples, Validator
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
-from recombine.decoding.generate import Generated
 from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
@@ -33,21 +32,23 @@ KNOWN = {"pair": "known", "input": "with a known input", "both": "with a known i
 """By what must be new. Of known inputs the output may be wrong, but no better one is needed."""
 WRONG_SIDE = "with a token on the wrong side"
 
+NARROWER = 0.75
+"""Where no more than so many of the networks that draw still want samples, the others stop drawing."""
 
-class _Batch:
+
+class _Candidates:
     """Those of what one replica drew in one go that are worth a look, on the host."""
 
-    def __init__(
-        self, chosen: np.ndarray, generated: Generated, replica: int, *, width: int, numbers: torch.Tensor
-    ) -> None:
-        self.width, self.own, self.replica = width, generated.own, replica
+    def __init__(self, batch: Batch, row: int, numbers: torch.Tensor) -> None:
+        generated = batch.generated
+        self.width, self.own = batch.width, generated.own
         self.numbers: list[int] = numbers.tolist()  # their places among all that were drawn
-        self.chosen = chosen[self.numbers]
-        self.tokens: list[list[int]] = generated.tokens[replica, numbers].tolist()
-        self.entries: list[list[int]] = generated.entries[replica, numbers].tolist()
-        self.scores: list[float] = generated.log_probability[replica, numbers].tolist()
-        self.output_scores: list[float] = generated.output_log_probability[replica, numbers].tolist()
-        self.least: list[float] = generated.least_log_probability[replica, numbers].exp().tolist()
+        self.chosen = batch.chosen[row, self.numbers]
+        self.tokens: list[list[int]] = generated.tokens[row, numbers].tolist()
+        self.entries: list[list[int]] = generated.entries[row, numbers].tolist()
+        self.scores: list[float] = generated.log_probability[row, numbers].tolist()
+        self.output_scores: list[float] = generated.output_log_probability[row, numbers].tolist()
+        self.least: list[float] = generated.least_log_probability[row, numbers].exp().tolist()
 
 
 class Sampler:
@@ -112,26 +113,22 @@ class Sampler:
         wanted = round(n * settings.surplus)
         collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
+        drawing = list(range(len(seeds)))
         batches = Batches(
             Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds)),
-            lambda: np.stack([draw(settings.batch, rng) for draw, rng in zip(self.prototypes, rngs, strict=True)]),
+            lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in drawing]),
             executor.on(self.device.type),
             self.device,
         )
-        # A sum asks every replica, as "any" would not: a replica that is asked may lose patience.
-        while sum(not so_far.over(n, wanted, settings) for so_far in collected):
-            batch = batches.next(tuple(so_far.temperature for so_far in collected))
-            for replica, so_far in enumerate(collected):
-                if not so_far.given_up and len(so_far.kept) < wanted:
-                    self._collect(
-                        so_far,
-                        batch.chosen[replica],
-                        batch.generated,
-                        replica,
-                        width=batch.width,
-                        wanted=wanted,
-                        accept=validators[replica],
-                    )
+        # Each is asked: one that is asked may lose patience.
+        while wanting := [replica for replica in drawing if not collected[replica].over(n, wanted, settings)]:
+            if len(wanting) <= NARROWER * len(drawing):
+                batches.keep([drawing.index(replica) for replica in wanting])
+                drawing[:] = wanting
+            batch = batches.next(tuple(collected[replica].temperature for replica in drawing))
+            for row, replica in enumerate(drawing):
+                if replica in wanting:
+                    self._collect(collected[replica], batch, row, replica, wanted, validators[replica])
             if report is not None:
                 report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
         batches.close()
@@ -140,51 +137,52 @@ class Sampler:
     def _collect(
         self,
         so_far: Collected,
-        chosen: np.ndarray,
-        generated: Generated,
+        batch: Batch,
+        row: int,
         replica: int,
-        *,
-        width: int,
         wanted: int,
         accept: Validator | None,
     ) -> None:
-        tokens = generated.tokens[replica]
+        """Takes what it can use of one row of a batch."""
+        tokens = batch.generated.tokens[row]
         known = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
         # Some are kept to be looked at.
         because = KNOWN.get(self.settings.novelty, "")
         if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(because, 0) >= SHOWN:
             known = self._known_inputs.among(tokens, replica)
         numbers = (~known).nonzero()[:, 0]
-        batch = _Batch(chosen, generated, replica, width=width, numbers=numbers)
+        candidates = _Candidates(batch, row, numbers)
         so_far.drawn += len(known)
         seen_until = len(known)
-        for place in range(len(batch.tokens)):
-            self._look(so_far, batch, place, accept)
+        for place in range(len(candidates.tokens)):
+            self._look(so_far, candidates, place, self._known[replica], accept)
             if len(so_far.kept) == wanted:
-                seen_until = batch.numbers[place]
+                seen_until = candidates.numbers[place]
                 break
         if passed_over := int(known[:seen_until].sum()):
             so_far.rejected[because] += passed_over
 
-    def _look(self, so_far: Collected, batch: _Batch, place: int, accept: Validator | None) -> None:
+    def _look(
+        self, so_far: Collected, candidates: _Candidates, place: int, known: Known, accept: Validator | None
+    ) -> None:
         """Keeps one of the candidates, or counts why not."""
-        ids, reason = self._judge(batch.tokens[place], so_far.seen, self._known[batch.replica])
+        ids, reason = self._judge(candidates.tokens[place], so_far.seen, known)
         if reason is None:
             so_far.seen.add(key_of(ids))
-            example = self._example(ids, batch, place)
+            example = self._example(ids, candidates, place)
             reason = turned_down(example, accept)
         if reason is None:
-            so_far.keep(*self._scored(example, batch, place))
+            so_far.keep(*self._scored(example, candidates, place))
             return
         shown = reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] < SHOWN
-        so_far.reject(reason, self._example(ids, batch, place) if shown else None)
+        so_far.reject(reason, self._example(ids, candidates, place) if shown else None)
 
-    def _scored(self, example: Example, batch: _Batch, place: int) -> tuple[Tokens, Scored]:
+    def _scored(self, example: Example, candidates: _Candidates, place: int) -> tuple[Tokens, Scored]:
         """Returns what there may be only one sample of, and the sample with its scores."""
         if self.settings.confidence == "pair":
-            return example.d, Scored(example, batch.scores[place], batch.least[place])
-        score = batch.output_scores[place] / (len(example.y) + 1)  # the end counts, too
-        return example.x, Scored(example, score, batch.least[place])
+            return example.d, Scored(example, candidates.scores[place], candidates.least[place])
+        score = candidates.output_scores[place] / (len(example.y) + 1)  # the end counts, too
+        return example.x, Scored(example, score, candidates.least[place])
 
     def _judge(self, ids: list[int], seen: set[bytes], known: Known) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
@@ -199,24 +197,26 @@ class Sampler:
             return ids, KNOWN[self.settings.novelty]
         return ids, DUPLICATE if key_of(ids) in seen else None
 
-    def _example(self, ids: list[int], batch: _Batch, number: int) -> Example:
+    def _example(self, ids: list[int], candidates: _Candidates, number: int) -> Example:
         middle = ids.index(SEP)
         tokens = self.vocabulary.decode(ids)
-        prototypes = tuple(self.examples[i].with_provenance(None) for i in batch.chosen[number])
-        sources = tuple(self._source(batch, number, t, middle, prototypes) for t in range(len(ids)) if t != middle)
-        provenance = Provenance("recombination", prototypes, log_probability=batch.scores[number], sources=sources)
+        prototypes = tuple(self.examples[i].with_provenance(None) for i in candidates.chosen[number])
+        sources = tuple(self._source(candidates, number, t, middle, prototypes) for t in range(len(ids)) if t != middle)
+        provenance = Provenance("recombination", prototypes, log_probability=candidates.scores[number], sources=sources)
         return Example(tokens[:middle], tokens[middle + 1 :], provenance)
 
-    def _source(self, batch: _Batch, number: int, t: int, middle: int, prototypes: tuple[Example, ...]) -> str:
+    def _source(
+        self, candidates: _Candidates, number: int, t: int, middle: int, prototypes: tuple[Example, ...]
+    ) -> str:
         """Says where token t came from, in the words of `Provenance.sources`."""
-        place = batch.entries[number][t] - self.model.architecture.vocabulary
-        own = batch.own[t]
+        place = candidates.entries[number][t] - self.model.architecture.vocabulary
+        own = candidates.own[t]
         if place < 0:
             return "written"
         if place < own:
             return f"own:{_position(place, middle)}"
         # Prototypes are padded to a common width, so a place says which prototype and where.
-        k, j = divmod(place - own, batch.width)
+        k, j = divmod(place - own, candidates.width)
         return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
 
 

@@ -1,6 +1,9 @@
 """A list of jobs, each of which fails alone."""
 
+import inspect
+import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic
 
@@ -45,6 +48,7 @@ class Run:
             if outcome.error is None:
                 yield outcome.value  # type: ignore[misc]
             else:
+                _let_go(outcome.error)
                 self.failures.append((job.name, outcome.error))
 
     def check(self) -> None:
@@ -61,6 +65,16 @@ class Run:
             raise RecombineError(
                 f"{len(self.failures)} of {self._count} jobs failed; the others are done.{listed}"
             ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Lets go of what failed work held: else a GPU's memory would stay full, and the jobs that follow fail as well."""
+    while error is not None:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if not frame.f_code.co_flags & inspect.CO_GENERATOR:  # such as that of an executor, which goes on
+                with suppress(RuntimeError):  # it is still running
+                    frame.clear()
+        error = error.__cause__ or error.__context__
 
 
 def _named(name: str, error: Exception) -> Exception:

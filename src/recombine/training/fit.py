@@ -16,7 +16,7 @@ from recombine.training.checks import check_recipe
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, History, LossPer, Report, Trainer, TrainingSettings
 from recombine.training.optimizer import Precision
-from recombine.training.replicas import of_replicas
+from recombine.training.replicas import narrowed
 from recombine.training.resume import Checkpoint
 from recombine.training.schedule import Group, Schedule
 from recombine.training.stand_ins import SPARES
@@ -110,11 +110,7 @@ class Fitted:
 
     def only(self, chosen: Sequence[int]) -> "Fitted":
         """Returns some of the replicas, by number, as a population of their own."""
-        replicas = self.model.replicas
-        weights = {name: of_replicas(each, chosen, replicas) for name, each in self.model.state_dict().items()}
-        model = Recombiner(self.model.architecture, len(chosen)).to(next(self.model.parameters()))
-        model.load_state_dict(weights)
-        return Fitted(model.eval(), self.history.only(chosen))
+        return Fitted(narrowed(self.model, chosen), self.history.only(chosen))
 
 
 def fit(
