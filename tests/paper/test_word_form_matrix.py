@@ -54,6 +54,7 @@ def test_the_rows_are_the_papers_in_its_order_then_what_its_code_did_and_ours() 
         "recomb-1 + resampling (any rare tag)",
         "recomb-1 + resampling + agreement",
         "geca + recomb-1 + resampling + agreement",
+        "geca + resampling (two gaps)",
     ]
 
 
@@ -68,6 +69,10 @@ def test_rows_have_the_papers_protocol() -> None:
         assert (found.n, found.p_aug, found.predictor) == (180, None, replace(WORD_FORM_PREDICTOR, network=network))
         assert found.rare_tags == ("all" if "any rare tag" in name else "named")
         assert found.agreement == ("agreement" in name)
+        assert found.geca.gaps == (2 if "agreement" in name and "geca" in name or "two gaps" in name else 1)
+        if "as coded" not in name:
+            focused = "agreement" in name or ("recomb-2" in name and "resampling" in name)
+            assert found.omega == ("focused" if focused else "rule")
         assert found.resampling == ("resampling" in name and name != "baseline + resampling")
         assert found.generator.network.latent == (2 if "VAE" in name else 0)
         if "as coded" not in name:
