@@ -22,18 +22,25 @@ EXAMPLES = st.lists(
 )
 
 
-def by_hand(examples: list[Example], candidate: Example, epsilon: float) -> float:
-    """The equation, token by token."""
+def by_hand(examples: list[Example], candidate: Example, epsilon: float, side: str, relevant: str) -> float:
+    """The equation, token by token, for tokens of one side or both that are among the relevant ones."""
+
+    def tokens(of: Example) -> list[str]:
+        sides = {"x": of.x, "y": of.y, "both": of.x + of.y}[side]
+        return [token for token in sides if token in relevant]
+
     examples = list(dict.fromkeys(examples))
-    shares = [sum(token in e.x + e.y for e in examples) / len(examples) for token in candidate.x + candidate.y]
-    return float(min(shares) < epsilon)
+    shares = [sum(token in tokens(each) for each in examples) / len(examples) for token in tokens(candidate)]
+    return float(min(shares, default=1.0) < epsilon)
 
 
-@given(EXAMPLES, EXAMPLES, st.floats(0.01, 1))
-def test_weight_is_the_equation(examples: list[Example], candidates: list[Example], epsilon: float) -> None:
-    resampler = Resampler(epsilon=epsilon).fit(examples)
+@given(EXAMPLES, EXAMPLES, st.floats(0.01, 1), st.sampled_from(["x", "y", "both"]), st.sampled_from(["ab", "abcd"]))
+def test_weight_is_the_equation(
+    examples: list[Example], candidates: list[Example], epsilon: float, side: str, relevant: str
+) -> None:
+    resampler = Resampler(epsilon=epsilon, side=side, relevant=lambda token: token in relevant).fit(examples)
     for candidate in candidates:
-        assert resampler.weight(candidate) == by_hand(examples, candidate, epsilon)
+        assert resampler.weight(candidate) == by_hand(examples, candidate, epsilon, side, relevant)
         assert (resampler(candidate) is None) == bool(resampler.weight(candidate))
 
 

@@ -63,6 +63,7 @@ class Resampler:
     relevant: Callable[[str], bool] | None = None
     _counts: Counter[Tokens] = field(default_factory=Counter, init=False, repr=False)
     _total: int = field(default=0, init=False, repr=False)
+    _common: set[str] = field(default_factory=set, init=False, repr=False)  # seen, and not rare or of no interest
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Counts in how many different examples each n-gram appears.
@@ -74,6 +75,8 @@ class Resampler:
         distinct = distinct_examples(examples, least=1, who="resampling")
         self._counts = Counter(ngram for example in distinct for ngram in self._ngrams(example))
         self._total = len(distinct)
+        rare = {token for rarity in self.rare_ for token in rarity.ngram}
+        self._common = {token for example in distinct for side in self._sides(example) for token in side} - rare
         return self
 
     def __call__(self, example: Example) -> str | None:
@@ -82,6 +85,8 @@ class Resampler:
 
     def weight(self, example: Example) -> float:
         """Returns u(d), 1 or 0."""
+        if self.ngram == 1 and all(map(self._common.issuperset, self._sides(example))):
+            return 0.0  # as most of what there is to judge
         rarest = self.rarest(example)
         return float(rarest is not None and rarest.probability < self.epsilon)
 
@@ -108,15 +113,17 @@ class Resampler:
 
     def _ngrams(self, example: Example) -> list[Tokens]:
         """Returns the n-grams of an example that count, each once, in order of length and place."""
-        sides = {"x": (example.x,), "y": (example.y,), "both": (example.x, example.y)}[self.side]
         found = dict.fromkeys(
             side[start : start + length]
             for length in range(1, self.ngram + 1)
-            for side in sides
+            for side in self._sides(example)
             for start in range(len(side) - length + 1)
         )
         relevant = self.relevant
         return list(found) if relevant is None else [ngram for ngram in found if all(map(relevant, ngram))]
+
+    def _sides(self, example: Example) -> tuple[Tokens, ...]:
+        return {"x": (example.x,), "y": (example.y,), "both": (example.x, example.y)}[self.side]
 
     def _check_settings(self) -> None:
         if not 0 < self.epsilon <= 1:

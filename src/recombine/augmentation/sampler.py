@@ -77,7 +77,7 @@ class Sampler:
     ) -> None:
         self.model, self.examples, self.vocabulary, self.settings = model, examples, vocabulary, settings
         self.prototypes = prototypes if isinstance(prototypes, Sequence) else [prototypes] * model.replicas
-        self.device = model.embed.weight.device
+        self.device, self.size = model.embed.weight.device, model.architecture.vocabulary
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
         self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
         # A sequence may become as long as the longest it could have been trained on.
@@ -209,10 +209,10 @@ class Sampler:
         self, candidates: _Candidates, number: int, t: int, middle: int, prototypes: tuple[Example, ...]
     ) -> str:
         """Says where token t came from, in the words of `Provenance.sources`."""
-        place = candidates.entries[number][t] - self.model.architecture.vocabulary
-        own = candidates.own[t]
+        place = candidates.entries[number][t] - self.size
         if place < 0:
             return "written"
+        own = candidates.own[t]
         if place < own:
             return f"own:{_position(place, middle)}"
         # Prototypes are padded to a common width, so a place says which prototype and where.

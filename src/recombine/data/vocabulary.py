@@ -22,10 +22,12 @@ class Vocabulary:
 
     tokens: Tokens
     _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+    _tokens: dict[int, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        ids = {token: SEP + 1 + i for i, token in enumerate(self.tokens)}
-        object.__setattr__(self, "_ids", ids | {SEPARATOR: SEP})
+        tokens = {SEP + 1 + i: token for i, token in enumerate(self.tokens)} | {SEP: SEPARATOR}
+        object.__setattr__(self, "_tokens", tokens)
+        object.__setattr__(self, "_ids", {token: i for i, token in tokens.items()})
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:
@@ -53,10 +55,9 @@ class Vocabulary:
             copied: The tokens at places whose id is UNK: copied from somewhere, though not in the vocabulary.
         """
         ended = ids[: ids.index(EOS)] if EOS in ids else ids
-        return tuple(copied[place] if i == UNK else self._token(i) for place, i in enumerate(ended))
-
-    def _token(self, i: int) -> str:
-        return SEPARATOR if i == SEP else self.tokens[i - SEP - 1]
+        if not copied:
+            return tuple(map(self._tokens.__getitem__, ended))
+        return tuple(copied[place] if i == UNK else self._tokens[i] for place, i in enumerate(ended))
 
     def unseen(self, examples: Iterable[Example]) -> list[str]:
         """Returns the tokens of examples that are not in the vocabulary, sorted."""
