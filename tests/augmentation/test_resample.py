@@ -44,6 +44,13 @@ def test_weight_is_the_equation(
         assert (resampler(candidate) is None) == bool(resampler.weight(candidate))
 
 
+def test_what_is_rare_follows_epsilon_after_fitting_too() -> None:
+    resampler = Resampler(epsilon=0.2).fit(TRAIN)
+    assert resampler.weight(TRAIN[-1]) == 0
+    resampler.epsilon = 0.3
+    assert resampler.weight(TRAIN[-1]) == 1
+
+
 @given(EXAMPLES, st.integers(1, 3))
 def test_an_ngram_is_never_more_probable_than_its_parts(examples: list[Example], n: int) -> None:
     shorter, longer = (Resampler(ngram=size).fit(examples) for size in (n, n + 1))

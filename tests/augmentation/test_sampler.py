@@ -368,6 +368,24 @@ def test_however_many_draw_the_samples_are_the_same(start: float) -> None:
     assert alone == two == three
 
 
+def test_what_draws_is_made_once_however_often_temperatures_rise() -> None:
+    drawn: list[object] = []
+
+    class Elsewhere(Serial):
+        """Sends nothing, but is told what it would have to send."""
+
+        here = False
+
+        def outcomes(self, do, items):  # noqa: ANN001, ANN202
+            drawn.append(do)
+            return super().outcomes(do, items)
+
+    settings = replace(WARM, decoding=Decoding("mixed", 0.05), patience=3, warmer=0.3)
+    sampler(settings, seeds=(1,)).sample(20, [3], executor=Elsewhere())
+    assert len(drawn) > 1
+    assert len({id(do) for do in drawn}) == 1
+
+
 @pytest.mark.parametrize("executor", [SERIAL, Processes(2)], ids=["here", "ahead"])
 def test_those_that_have_enough_stop_drawing_and_the_others_draw_as_before(
     executor: Executor, monkeypatch: pytest.MonkeyPatch
@@ -382,16 +400,14 @@ def test_those_that_have_enough_stop_drawing_and_the_others_draw_as_before(
     monkeypatch.setattr(batches.Batches, "next", counted)
     population = sampler(replace(WARM, batch=4), seeds=(1, 2, 3))
     population.steps = 40
-    nothing, everything = (lambda _: "unwanted"), None
-    accept = [everything, nothing, nothing]
+    accept = [None, lambda sample: None if len(sample.x) % 2 else "even", lambda _: "unwanted"]
     narrowed = population.sample(3, [3, 4, 5], accept, executor=executor)
-    assert drawing[0] == 3
-    assert drawing[-1] == 2
+    assert sorted(set(drawing), reverse=True) == [3, 2, 1]
     drawing.clear()
     monkeypatch.setattr(sampling, "NARROWER", -1)
     assert narrowed == population.sample(3, [3, 4, 5], accept)
     assert set(drawing) == {3}
-    assert len(narrowed[0]) == 3
+    assert [len(samples) for samples in narrowed] == [3, 3, 0]
 
 
 def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperature() -> None:

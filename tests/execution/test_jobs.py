@@ -1,9 +1,11 @@
+import gc
 import weakref
+from collections.abc import Callable
 
 import pytest
 
 from recombine.errors import RecombineError
-from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.execution.jobs import Job, Run
 from recombine.execution.processes import Processes
 
@@ -61,21 +63,40 @@ def test_no_jobs_no_results(executor: Executor) -> None:
     run.check()
 
 
-def test_a_failure_holds_nothing_of_what_failed() -> None:
-    class Large:
-        """Stands for a GPU's memory."""
+class Large:
+    """Stands for a GPU's memory."""
 
+
+def directly(large: Large) -> None:
+    try:
+        raise ValueError("memory is full")
+    except ValueError as error:
+        raise RecombineError("too large.") from error
+
+
+def piece_by_piece(large: Large) -> None:
+    def do(item: int) -> int:
+        raise ValueError(f"memory is full: {large}, {item}")
+
+    list(in_order(SERIAL, do, iter(range(3))))
+
+
+def in_a_circle(large: Large) -> None:
+    error = ValueError("memory is full")
+    raise error from error
+
+
+@pytest.mark.parametrize("fail", [directly, piece_by_piece, in_a_circle])
+def test_a_failure_holds_nothing_of_what_failed(fail: Callable[[Large], None]) -> None:
     held: list[weakref.ref[Large]] = []
 
-    def fail() -> None:
+    def do() -> None:
         large = Large()
         held.append(weakref.ref(large))
-        try:
-            raise ValueError("memory is full")
-        except ValueError as error:
-            raise RecombineError("too large.") from error
+        fail(large)
 
     run = Run()
-    assert not list(run.finished([Job("one", fail), Job("two", fail)], SERIAL))
+    assert not list(run.finished([Job("one", do), Job("two", do)], SERIAL))
     assert len(run.failures) == 2
+    gc.collect()
     assert [reference() for reference in held] == [None, None]

@@ -31,7 +31,7 @@ def silent(what: str, effort: float) -> Iterator[None]:
 def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
     write_language(tmp_path, "spanish")
     other = write_language(tmp_path, "turkish")
-    other.write_text(other.read_text("utf-8").replace("b", "ç"), "utf-8")
+    other.write_text(other.read_text("utf-8").replace("b", "ç" * 9), "utf-8")  # longer words, other characters
     scale = word_form_scale(tmp_path, "tiny")
 
     def found(name: str, split: str) -> Settings:
@@ -43,7 +43,8 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
         split: Work(split, [scale.task(split, seed) for seed in (0, 1)], [0, 1], cache, torch.device("cpu"), silent)
         for split in SPLITS
     }
-    names = ("geca", "learned aug", "recomb-1", "recomb-1 + resampling")
+    learned = ("learned aug", "recomb-1", "recomb-1 + resampling")
+    names = ("geca", *learned, "geca + recomb-1 + resampling")  # the last has the samples of two others
 
     def missing(*splits: str) -> dict[str, list[Source]]:
         return {
@@ -71,10 +72,12 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
         assert networks.examples_ == tuple(example for task in work[split].tasks for example in task.train)
         weights = zip(whole.fitted_.model.parameters(), networks.fitted_.model.parameters(), strict=True)
         assert all(torch.equal(of_all[start : start + 2], own) for of_all, own in weights)
-        for name in names[1:]:
+        for name in learned:
             asked = found(name, split)
             stage = work[split].keys.samples(asked)
             done = cache.find(stage)
             assert done is not None, f"{name} was drawn along with its networks"
             alone = drawn(asked, work[split].tasks, [0, 1], work[split].generator(asked))
-            assert [each.examples for each in read_samples(done.folder)] == [each.examples for each in alone]
+            found_jointly = read_samples(done.folder)
+            assert [each.examples for each in found_jointly] == [each.examples for each in alone]
+            assert [each.rejected for each in found_jointly] == [each.rejected for each in alone]

@@ -17,7 +17,11 @@ from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
+from recombine.errors import RecombineError
+from recombine.execution.executor import SERIAL
+from recombine.execution.jobs import Job
 from recombine.neighborhoods import LongShort
+from recombine.paper import matrix
 from recombine.paper.keys import Keys
 from recombine.paper.matrix import How, Matrix, Scale
 from recombine.paper.rows import SPLITS, Row, read_rows
@@ -381,3 +385,15 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
         assert found["dash"] or len(found["exact_match"]) == 1
         if found["settings"]["method"] in ("geca", "recombination"):
             assert sum(found["kept"]) or sum(found["rejected"][0].values())
+
+
+def test_what_splits_cannot_do_together_is_said_and_left_to_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise RecombineError("the GPU's memory does not suffice.", hint="Take less.")
+
+    run = Run(tmp_path, "baseline")
+    monkeypatch.setattr(matrix, "joint_jobs", lambda *_: [Job("two languages", fail)])
+    run.matrix._do_jointly(SERIAL)
+    assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."

@@ -69,6 +69,7 @@ def test_rows_have_the_papers_protocol() -> None:
         assert (found.n, found.p_aug, found.predictor) == (180, None, replace(WORD_FORM_PREDICTOR, network=network))
         assert found.rare_tags == ("all" if "any rare tag" in name else "named")
         assert found.agreement == ("agreement" in name)
+        assert found.sampling.batch == (512 if found.prototypes == 2 else 1024)
         assert found.geca.gaps == (2 if ("agreement" in name and "geca" in name) or "two gaps" in name else 1)
         if "as coded" not in name:
             focused = "agreement" in name or ("recomb-2" in name and "resampling" in name)

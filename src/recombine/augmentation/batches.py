@@ -90,7 +90,10 @@ class Drawing:
         return Batch(request.chosen, sequences.shape[-1], generated)
 
     def only(self, chosen: Sequence[int]) -> "Drawing":
-        """Returns what draws the same for some of the replicas, by number, as if the others were still there."""
+        """Returns what draws for some of the replicas, by number, as if the others were still there.
+
+        On a GPU the same but for rounding, since products may be computed otherwise for fewer.
+        """
         seeds = tuple(self.seeds[number] for number in chosen)
         return replace(self, model=narrowed(self.model, chosen), seeds=seeds)
 
@@ -129,7 +132,8 @@ class Batches:
         executor: Executor,
         device: torch.device,
     ) -> None:
-        self.drawing, self.choose, self.executor, self.device = drawing, choose, executor, device
+        self.choose, self.executor, self.device = choose, executor, device
+        self._use(drawing)
         self._number = 0
         self._ahead: dict[int, np.ndarray] = {}  # chosen, but not drawn with, or to be drawn with once more
         self._temperatures: Temperatures | None = None
@@ -140,8 +144,7 @@ class Batches:
         if self._drawn is None or temperatures != self._temperatures:  # what was drawn ahead was drawn with others
             self.close()
             self._temperatures = temperatures
-            draw = self.drawing if self.executor.here else _Packing(self.drawing)
-            self._drawn = in_order(self.executor, draw, self._requests(self._number, temperatures))
+            self._drawn = in_order(self.executor, self._draw, self._requests(self._number, temperatures))
         batch = next(self._drawn)
         chosen = self._ahead.pop(self._number)
         self._number += 1
@@ -150,8 +153,13 @@ class Batches:
     def keep(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, by number."""
         self.close()
-        self.drawing = self.drawing.only(chosen)
+        self._use(self._drawing.only(chosen))
         self._ahead = {number: prototypes[list(chosen)] for number, prototypes in self._ahead.items()}
+
+    def _use(self, drawing: Drawing) -> None:
+        """Makes once what draws: executors know it again, and send it no second time."""
+        self._drawing = drawing
+        self._draw: Callable[[Request], Any] = drawing if self.executor.here else _Packing(drawing)
 
     def close(self) -> None:
         """Drops what was drawn ahead."""

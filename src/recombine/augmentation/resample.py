@@ -64,6 +64,7 @@ class Resampler:
     _counts: Counter[Tokens] = field(default_factory=Counter, init=False, repr=False)
     _total: int = field(default=0, init=False, repr=False)
     _common: set[str] = field(default_factory=set, init=False, repr=False)  # seen, and not rare or of no interest
+    _common_at: float = field(default=0.0, init=False, repr=False)  # for this epsilon
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Counts in how many different examples each n-gram appears.
@@ -75,8 +76,9 @@ class Resampler:
         distinct = distinct_examples(examples, least=1, who="resampling")
         self._counts = Counter(ngram for example in distinct for ngram in self._ngrams(example))
         self._total = len(distinct)
-        rare = {token for rarity in self.rare_ for token in rarity.ngram}
-        self._common = {token for example in distinct for side in self._sides(example) for token in side} - rare
+        tokens = {token for example in distinct for side in self._sides(example) for token in side}
+        self._common = tokens - {token for rarity in self.rare_ for token in rarity.ngram}
+        self._common_at = self.epsilon
         return self
 
     def __call__(self, example: Example) -> str | None:
@@ -85,8 +87,9 @@ class Resampler:
 
     def weight(self, example: Example) -> float:
         """Returns u(d), 1 or 0."""
-        if self.ngram == 1 and all(map(self._common.issuperset, self._sides(example))):
-            return 0.0  # as most of what there is to judge
+        settled = self.ngram == 1 and self.epsilon == self._common_at
+        if settled and all(map(self._common.issuperset, self._sides(example))):  # as in most candidates
+            return 0.0
         rarest = self.rarest(example)
         return float(rarest is not None and rarest.probability < self.epsilon)
 

@@ -39,12 +39,12 @@ NARROWER = 0.75
 class _Candidates:
     """Those of what one replica drew in one go that are worth a look, on the host."""
 
-    def __init__(self, batch: Batch, row: int, numbers: torch.Tensor) -> None:
+    def __init__(self, batch: Batch, row: int, numbers: torch.Tensor, longest: int | None) -> None:
         generated = batch.generated
         self.width, self.own = batch.width, generated.own
         self.numbers: list[int] = numbers.tolist()  # their places among all that were drawn
         self.chosen = batch.chosen[row, self.numbers]
-        self.tokens: list[list[int]] = generated.tokens[row, numbers].tolist()
+        self.tokens: list[list[int]] = generated.tokens[row, numbers, :longest].tolist()
         self.entries: list[list[int]] = generated.entries[row, numbers].tolist()
         self.scores: list[float] = generated.log_probability[row, numbers].tolist()
         self.output_scores: list[float] = generated.output_log_probability[row, numbers].tolist()
@@ -80,9 +80,11 @@ class Sampler:
         self.device, self.size = model.embed.weight.device, model.architecture.vocabulary
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
         self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
-        # A sequence may become as long as the longest it could have been trained on.
+        # A sequence may become as long as the longest that its network could have been trained on.
         self.steps = self.table.shape[1]
         parts: list[Sequence[Example]] = [[examples[place] for place in places] for places in owned]
+        longest = [1 + max(len(example.d) for example in part) for part in parts]  # the end counts
+        self._longest = [longest[replica % len(longest)] if longest else None for replica in range(model.replicas)]
         parts = parts or [examples]
         known = [Known(part, vocabulary) for part in parts]
         self._known = [known[replica % len(known)] for replica in range(model.replicas)]
@@ -151,7 +153,7 @@ class Sampler:
         if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(because, 0) >= SHOWN:
             known = self._known_inputs.among(tokens, replica)
         numbers = (~known).nonzero()[:, 0]
-        candidates = _Candidates(batch, row, numbers)
+        candidates = _Candidates(batch, row, numbers, self._longest[replica])
         so_far.drawn += len(known)
         seen_until = len(known)
         for place in range(len(candidates.tokens)):

@@ -1,9 +1,7 @@
 """A list of jobs, each of which fails alone."""
 
-import inspect
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic
 
@@ -67,14 +65,19 @@ class Run:
             ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
 
 
-def _let_go(error: BaseException | None) -> None:
-    """Lets go of what failed work held: else a GPU's memory would stay full, and the jobs that follow fail as well."""
-    while error is not None:
-        for frame, _ in traceback.walk_tb(error.__traceback__):
-            if not frame.f_code.co_flags & inspect.CO_GENERATOR:  # such as that of an executor, which goes on
-                with suppress(RuntimeError):  # it is still running
-                    frame.clear()
-        error = error.__cause__ or error.__context__
+def _let_go(error: BaseException) -> None:
+    """Keeps of an error's tracebacks only the text.
+
+    They hold all that failed work held: a GPU's memory would stay full, and the jobs that follow would fail as well.
+    """
+    error.add_note("".join(traceback.format_exception(error)))
+    related, seen = [error], set[int]()
+    while related:
+        found = related.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            found.__traceback__ = None
+            related += [each for each in (found.__cause__, found.__context__) if each is not None]
 
 
 def _named(name: str, error: Exception) -> Exception:

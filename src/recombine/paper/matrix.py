@@ -133,14 +133,21 @@ class Matrix:
         self.expect(sum(map(self._left, self.work)))
         self._do(run, without_networks, executor)
         if executor.here and self.how.device.type == "cuda":
-            missing = {split: self._missing_sources(split) for split in self.work}
-            list(run.finished(joint_jobs(missing, self.work), executor))
+            self._do_jointly(executor)
         self._do(run, with_networks, executor.on(self.how.device.type))
         for split in self.work:
             self._take_up(split, some_failed=bool(run.failures))
         self.expect(sum(map(self._left_to_predict, self.work)))
         self._train(run, executor.on(self.how.device.type))
         run.check()
+
+    def _do_jointly(self, executor: Executor) -> None:
+        """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
+        joint = Run()
+        missing = {split: self._missing_sources(split) for split in self.work}
+        list(joint.finished(joint_jobs(missing, self.work), executor))
+        for name, error in joint.failures:
+            self.say(f"{name}: not in one go. {error}")
 
     def _do(self, run: Run, stages: Callable[[Work, Sequence[Source]], dict[str, Do]], executor: Executor) -> None:
         jobs = [
