@@ -100,7 +100,7 @@ def test_samples_are_the_same_byte_for_byte(
             (tmp_path / f"{name}.{seed}.jsonl").read_bytes() == expected for name in ("none", "processes", "ray")
         )
     assert any("carry_out" in what for what in searched)
-    assert any("Batches" in what for what in searched)
+    assert any("Drawing" in what for what in searched)
 
 
 def test_a_comparison_is_the_same(run: Run, train: Path, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
