@@ -1,4 +1,7 @@
-"""Recombination networks of several splits as one population: a GPU trains many in little more time than a few."""
+"""Recombination networks of several splits as one population, and what is drawn from them.
+
+A GPU trains many networks in little more time than a few.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
