@@ -77,7 +77,8 @@ class Sampler:
     ) -> None:
         self.model, self.examples, self.vocabulary, self.settings = model, examples, vocabulary, settings
         self.prototypes = prototypes if isinstance(prototypes, Sequence) else [prototypes] * model.replicas
-        self.device, self.size = model.embed.weight.device, model.architecture.vocabulary
+        self.device = model.embed.weight.device
+        self._writable = model.architecture.vocabulary  # entries below are written, the others copied
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
         self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
         # A sequence may become as long as the longest that its network could have been trained on.
@@ -115,20 +116,20 @@ class Sampler:
         wanted = round(n * settings.surplus)
         collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
-        drawing = list(range(len(seeds)))
+        active = list(range(len(seeds)))
         batches = Batches(
             Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds)),
-            lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in drawing]),
+            lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in active]),
             executor.on(self.device.type),
             self.device,
         )
         # Each is asked: one that is asked may lose patience.
-        while wanting := [replica for replica in drawing if not collected[replica].over(n, wanted, settings)]:
-            if len(wanting) <= NARROWER * len(drawing):
-                batches.keep([drawing.index(replica) for replica in wanting])
-                drawing[:] = wanting
-            batch = batches.next(tuple(collected[replica].temperature for replica in drawing))
-            for row, replica in enumerate(drawing):
+        while wanting := [replica for replica in active if not collected[replica].over(n, wanted, settings)]:
+            if len(wanting) <= NARROWER * len(active):
+                batches.keep([active.index(replica) for replica in wanting])
+                active[:] = wanting
+            batch = batches.next(tuple(collected[replica].temperature for replica in active))
+            for row, replica in enumerate(active):
                 if replica in wanting:
                     self._collect(collected[replica], batch, row, replica, wanted, validators[replica])
             if report is not None:
@@ -211,7 +212,7 @@ class Sampler:
         self, candidates: _Candidates, number: int, t: int, middle: int, prototypes: tuple[Example, ...]
     ) -> str:
         """Says where token t came from, in the words of `Provenance.sources`."""
-        place = candidates.entries[number][t] - self.size
+        place = candidates.entries[number][t] - self._writable
         if place < 0:
             return "written"
         own = candidates.own[t]

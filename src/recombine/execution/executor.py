@@ -100,9 +100,27 @@ def attempt(do: Callable[[Item], Result], item: Item) -> Outcome[Result]:
     try:
         return Outcome(do(item))
     except Exception as error:
-        error.add_note("".join(traceback.format_exception(error)))
+        let_go(error)
         try:
             copy.copy(error)  # as it is taken apart and made again on its way
         except Exception:
             return Outcome(error=RuntimeError("".join(traceback.format_exception(error))))
-        return Outcome(error=error.with_traceback(None))
+        return Outcome(error=error)
+
+
+def let_go(error: BaseException) -> None:
+    """Keeps of an error's tracebacks only the text.
+
+    They hold all that failed work held, which cannot travel, and would keep a GPU's memory full for the work that
+    follows.
+    """
+    if error.__traceback__ is None:  # as after a journey
+        return
+    error.add_note("".join(traceback.format_exception(error)))
+    related, seen = [error], set[int]()
+    while related:
+        found = related.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            found.__traceback__ = None
+            related += [each for each in (found.__cause__, found.__context__) if each is not None]

@@ -1,12 +1,11 @@
 """A list of jobs, each of which fails alone."""
 
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
 from recombine.errors import RecombineError
-from recombine.execution.executor import Executor, Result
+from recombine.execution.executor import Executor, Result, let_go
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Run:
             if outcome.error is None:
                 yield outcome.value  # type: ignore[misc]
             else:
-                _let_go(outcome.error)
+                let_go(outcome.error)
                 self.failures.append((job.name, outcome.error))
 
     def check(self) -> None:
@@ -63,21 +62,6 @@ class Run:
             raise RecombineError(
                 f"{len(self.failures)} of {self._count} jobs failed; the others are done.{listed}"
             ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
-
-
-def _let_go(error: BaseException) -> None:
-    """Keeps of an error's tracebacks only the text.
-
-    They hold all that failed work held: a GPU's memory would stay full, and the jobs that follow would fail as well.
-    """
-    error.add_note("".join(traceback.format_exception(error)))
-    related, seen = [error], set[int]()
-    while related:
-        found = related.pop()
-        if id(found) not in seen:
-            seen.add(id(found))
-            found.__traceback__ = None
-            related += [each for each in (found.__cause__, found.__context__) if each is not None]
 
 
 def _named(name: str, error: Exception) -> Exception:

@@ -45,7 +45,7 @@ def _job(group: Mapping[str, Sequence[Source]], work: Mapping[str, Work]) -> Job
             if source.settings.method == "recombination":
                 alike.setdefault(f"{source.row}: {described(source.settings)}", []).append((work[split], source))
     rows = [row for row in alike.values() if len(row) == len(group)]
-    return Job(_name(first), partial(_do_jointly, first, rows))
+    return Job(_name(first), partial(_train_and_draw, first, rows))
 
 
 def _can_join(work: Work, source: Source) -> bool:
@@ -68,7 +68,7 @@ def _name(needs: Needs) -> str:
     return f"{', '.join(work.split for work, _ in needs)}, {needs[0][1].row}"
 
 
-def _do_jointly(needs: Needs, rows: Sequence[Needs]) -> None:
+def _train_and_draw(needs: Needs, rows: Sequence[Needs]) -> None:
     networks = _trained(needs)
     for row in rows:
         if any(work.cache.find(source.stage) is None for work, source in row):  # rows may share samples
