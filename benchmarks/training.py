@@ -64,7 +64,7 @@ def training_step(
     model.to(device).train()
     optimizer = population_adam(model, replicas, lr=1e-3, clip=1.0, precision="bfloat16")
     noise = Noise(seeds, device, longest=corpus.longest)
-    step = Step(model, corpus, optimizer, noise, loss_per="sequence", graphs=graphs)
+    step = Step(model, corpus, optimizer, noise, tokens=[1.0] * replicas, graphs=graphs)
     chosen = Batch(rng.integers(0, count, (replicas, batch)), source, target)
     return lambda: step(chosen)
 

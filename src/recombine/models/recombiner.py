@@ -79,6 +79,7 @@ class Loop(NamedTuple):
     feed_and_h: Tensor  # (R, T, B, feed + H)
     to_feed: Callable[[Tensor], Tensor]
     h_pre: Tensor  # (R, T, B, H + what attention retrieves)
+    own_query: Callable[[Tensor], Tensor] | None  # from h, if the decoder attends to its output
     feed_drops: Sequence[Drop | None]  # of each step
     state_drops: Sequence[Drop | None]
     start: int  # index of the first step
@@ -272,6 +273,7 @@ class Recombiner(nn.Module):
             feed_and_h=x.new_empty(*x.shape[:3], a.feed + a.hidden),
             to_feed=self.to_feed.hoisted(),
             h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
+            own_query=self.own.hoisted() if a.own_attention else None,
             feed_drops=[None] * steps if feed_drop is None else feed_drop.steps(),
             state_drops=[None] * steps if state_drop is None else state_drop.steps(),
             start=start,
@@ -289,8 +291,8 @@ class Recombiner(nn.Module):
         (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
         history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
         retrieved = []
-        if self.architecture.own_attention:
-            own, own_context = self._attend_to_own_output(h, history)
+        if loop.own_query is not None:
+            own, own_context = _attend_to_own_output(loop.own_query(h), history)
             retrieved.append(own_context)
             history = torch.cat([history, h.unsqueeze(2)], dim=2)
         if context.memory is not None:
@@ -302,12 +304,6 @@ class Recombiner(nn.Module):
         h_pre, _ = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
         feed = loop.to_feed(h_pre)
         return State(h, c, feed, history), Step(h, feed, own, scores)
-
-    def _attend_to_own_output(self, h: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns scores (R, B, t) of the states that predicted the tokens so far, and what is retrieved (R, B, H)."""
-        scores = _precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))
-        weights = softmax(scores).to(h.dtype)
-        return scores, (weights.unsqueeze(2) @ history).squeeze(2)
 
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
         feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
@@ -339,6 +335,13 @@ class Recombiner(nn.Module):
         if self.architecture.copying == "none":
             return context.tokens[..., :0]
         return torch.cat([own, context.tokens], dim=-1)
+
+
+def _attend_to_own_output(query: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns scores (R, B, t) of the states that predicted the tokens so far, and what is retrieved (R, B, H)."""
+    scores = _precise((history @ query.unsqueeze(-1)).squeeze(-1))
+    weights = softmax(scores).to(query.dtype)
+    return scores, (weights.unsqueeze(2) @ history).squeeze(2)
 
 
 def _precise(x: Tensor) -> Tensor:

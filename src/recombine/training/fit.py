@@ -163,9 +163,8 @@ def fit(
     model.write_only(seen)
     model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only
     settings = recipe.settings(per_epoch)
-    # Every shape costs a capture, if there are any; in a long training less padding is worth more of them.
-    short = 8 if graphs and device.type == "cuda" else 4
-    rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else short
+    # Every shape costs a capture as a graph, on a GPU; in a long training less padding is worth more of them.
+    rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else 4
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),

@@ -66,8 +66,9 @@ def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequen
 class Schedule:
     """An endless sequence of batches, the same for the same seeds; a replica's batches do not depend on the others.
 
-    A pool of batches is drawn at a time and sorted by length within each replica; then batches of about the same
-    length in every replica go together, in an order that all share.
+    A pool of batches is drawn at a time and sorted within each replica, by the longer of source and target: where each
+    has a length of its own, batches of short targets would be wide all the same for their sources. Then batches of
+    about the same length in every replica go together, in an order that all share.
 
     Attributes:
         corpus: The rows.
@@ -129,8 +130,8 @@ class Schedule:
 
     def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
         """Sorts by rounded lengths only, so that copies of a row from later passes do not end up side by side."""
-        targets, sources = self._lengths(replica)
-        return pool[np.lexsort((self._rounded(sources[pool]), self._rounded(targets[pool])))]
+        targets, sources = (self._rounded(lengths[pool]) for lengths in self._lengths(replica))
+        return pool[np.lexsort((sources, np.maximum(targets, sources)))]
 
     def _shaped(self, index: np.ndarray) -> Batch:
         targets, sources = (
