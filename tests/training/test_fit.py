@@ -59,6 +59,22 @@ def test_a_population_is_each_of_its_networks_alone(recipe: Recipe) -> None:
         assert_is_replica(population, fitted([seed], recipe), replica, replicas=3)
 
 
+def test_a_network_may_train_for_its_own_epochs_beside_one_with_more_rows() -> None:
+    """Of 16 and 32 rows, in batches of 8: two and four steps an epoch, three epochs."""
+    recipe = replace(RECIPE, held_out=0.0, patience=0, keep_best=False)
+    groups = [[Group(np.arange(16))], [Group(np.arange(32))]]
+
+    def trained(recipe: Recipe, chosen: list[int]) -> Fitted:
+        return fit(recipe, CORPUS, [groups[n] for n in chosen], chosen, vocabulary=len(VOCABULARY), judge=likelihood)
+
+    own, alike = (trained(replace(recipe, own_epochs=own), [0, 1]).history for own in (True, False))
+    assert own.lasts == [0.5, 1.0]
+    assert [rates[0] > 0 for rates in own.lr] == [True, True, False]  # one and a half, rounded
+    assert [rates[1] > 0 for rates in own.lr] == [True] * 3
+    assert [rates[0] > 0 for rates in alike.lr] == [True] * 3
+    assert (own.epochs(0), own.epochs(1)) == (4, 3)
+
+
 @pytest.mark.usefixtures("double")
 def test_so_is_a_population_of_predictors_with_a_mixture_of_their_own() -> None:
     sets = [EXAMPLES, [*EXAMPLES[:10], *EXAMPLES[4:8]], [*EXAMPLES[:10], *EXAMPLES[:4]]]

@@ -53,6 +53,24 @@ def test_rates_decay_after_the_epoch_that_was_named() -> None:
     assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0.01, 0.001, 0.001])
 
 
+def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alone() -> None:
+    """Half of eight epochs, whose rate falls after half of these; the other one has all."""
+    settings = TrainingSettings(epochs=8, steps_per_epoch=2, lr=0.01, decay_at=4, decay=0.1)
+    model, noise = network(SCAN, SEEDS), Noise(SEEDS, longest=16)
+    history = Trainer(model, schedule(SEEDS), settings, noise, lasts=(0.5, 1.0)).run()
+    assert [list(rates) for rates in zip(*history.lr, strict=True)] == [
+        pytest.approx([0.01] * 2 + [0.001] * 2 + [0] * 4),
+        pytest.approx([0.01] * 4 + [0.001] * 4),
+    ]
+    assert (history.epochs(0), history.epochs(1)) == (8, 8)
+    alone = network(SCAN, SEEDS)
+    Trainer(alone, schedule(SEEDS), replace(settings, epochs=4, decay_at=2), Noise(SEEDS, longest=16)).run()
+    for parameter, expected in zip(model.parameters(), alone.parameters(), strict=True):
+        assert torch.equal(parameter.chunk(2)[0], expected.chunk(2)[0])
+        assert not torch.equal(parameter.chunk(2)[1], expected.chunk(2)[1])
+    assert history.only([1]).lasts == [1.0]
+
+
 def test_the_best_parameters_of_each_replica_are_kept() -> None:
     evaluate = Scripted((0.5, 0.1), (0.2, 0.9), (0.3, 0.4))
     run = trainer(evaluate, epochs=3, keep_best=True)

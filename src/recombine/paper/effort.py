@@ -45,7 +45,7 @@ class Effort:
         pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
         rows = self.train * pairs[settings.prototypes] * (1 - settings.generator.held_out)
         plan = settings.generator.settings(rows)
-        return GENERATOR_STEP * plan.epochs * plan.steps_per_epoch * self.seeds
+        return GENERATOR_STEP * plan.steps * self.seeds
 
     def predictors(self, jobs: Sequence["Job"]) -> float:
         """The training of predictors as one population, and their predictions."""
@@ -53,4 +53,4 @@ class Effort:
         recipe = jobs[0].recipe
         beside = max((len(job.samples) for job in jobs if job.p_aug is None), default=0)
         plan = recipe.settings(self.train * (1 - recipe.held_out) / (1 - share) + beside)
-        return float(plan.epochs * plan.steps_per_epoch * len(jobs))
+        return float(plan.steps * len(jobs))

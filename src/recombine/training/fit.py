@@ -55,6 +55,8 @@ class Recipe:
         decay: By which factor it falls then.
         enough: When its learning rate has fallen to this share, a replica has learned enough; 0: never.
         keep_best: Whether the best epoch counts, or the last.
+        own_epochs: Whether each network of a population trains for its own epochs, or all for as many steps as the one
+            with the most rows: fairer where those are compared whose training data differ in size.
         max_time: Seconds of training.
     """
 
@@ -75,6 +77,7 @@ class Recipe:
     decay: float = 0.1
     enough: float = 0.0
     keep_best: bool = False
+    own_epochs: bool = False
     max_time: float | None = None
 
     def settings(self, rows: float) -> TrainingSettings:
@@ -146,8 +149,8 @@ def fit(
     check_recipe(recipe)
     device = corpus.rows.device
     training, held_out = hold_out(groups, seeds, recipe.held_out)
-    # With a mixture, an epoch is over when the originals have been seen once (appendix D); all train equally long.
-    per_epoch = max(len(groups[0].rows) / groups[0].share for groups in training)
+    # With a mixture, an epoch is over when the originals have been seen once (appendix D).
+    per_epoch = [len(groups[0].rows) / groups[0].share for groups in training]
     if recipe.stand_ins and recipe.network.prototypes > 1 and recipe.network.copying == "none":
         raise RecombineError(
             "stand-ins can be copied only, and this network does not copy.", hint="Set stand_ins to 0."
@@ -162,15 +165,16 @@ def fit(
     seen = corpus.written(ids, [np.concatenate([group.rows for group in replica]) for replica in training])
     model.write_only(seen)
     model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only
-    settings = recipe.settings(per_epoch)
+    settings = recipe.settings(max(per_epoch))
     # Every shape costs a capture as a graph, on a GPU; in a long training less padding is worth more of them.
-    rounding = 2 if settings.epochs * settings.steps_per_epoch > LONG else 4
+    rounding = 2 if settings.steps > LONG else 4
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),
         settings,
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,
+        lasts=[recipe.settings(rows).steps / settings.steps for rows in per_epoch] if recipe.own_epochs else (),
         graphs=graphs,
     )
     if recipe.stand_ins and recipe.network.prototypes > 1:

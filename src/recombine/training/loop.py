@@ -60,6 +60,11 @@ class TrainingSettings:
     keep_best: bool = False
     max_time: float | None = None
 
+    @property
+    def steps(self) -> int:
+        """Optimiser steps in all."""
+        return self.epochs * self.steps_per_epoch
+
 
 @dataclass
 class History:
@@ -68,7 +73,8 @@ class History:
     Attributes:
         loss: Mean loss of each replica.
         evaluation: Each replica's evaluation, higher is better; empty if there is none.
-        lr: Each replica's learning rate; 0 when it has learned enough.
+        lr: Each replica's learning rate; 0 when it no longer learns.
+        lasts: The share of all epochs that each replica learned for at most, its own being shorter; empty: all.
         seconds: Training time, evaluations included.
         stopped_early: Whether the time limit ended it.
     """
@@ -76,19 +82,21 @@ class History:
     loss: list[list[float]] = field(default_factory=list)
     evaluation: list[list[float]] = field(default_factory=list)
     lr: list[list[float]] = field(default_factory=list)
+    lasts: list[float] = field(default_factory=list)
     seconds: float = 0.0
     stopped_early: bool = False
 
     def epochs(self, replica: int) -> int:
-        """Returns how many epochs it took until a replica had learned enough, or all of them."""
-        return sum(rates[replica] > 0 for rates in self.lr)
+        """Returns how many epochs of its own it took until a replica had learned enough, or all of them."""
+        return round(sum(rates[replica] > 0 for rates in self.lr) / (self.lasts[replica] if self.lasts else 1))
 
     def only(self, chosen: Sequence[int]) -> "History":
         """Returns the history of some of the replicas."""
         loss, evaluation, lr = (
             [[row[number] for number in chosen] for row in rows] for rows in (self.loss, self.evaluation, self.lr)
         )
-        return replace(self, loss=loss, evaluation=evaluation, lr=lr)
+        lasts = [self.lasts[number] for number in chosen] if self.lasts else []
+        return replace(self, loss=loss, evaluation=evaluation, lr=lr, lasts=lasts)
 
 
 Evaluate = Callable[[Recombiner, Sequence[int]], Tensor]
@@ -109,6 +117,7 @@ class Trainer:
         settings: How.
         noise: Where dropout comes from.
         evaluate: Called after every epoch.
+        lasts: The share of the epochs that each replica learns for; none: all of them.
         graphs: Use CUDA graphs on a GPU.
     """
 
@@ -120,6 +129,7 @@ class Trainer:
         noise: Noise,
         *,
         evaluate: Evaluate | None = None,
+        lasts: Sequence[float] = (),
         graphs: bool = True,
     ) -> None:
         self.whole, self.schedule, self.settings, self.noise = model, schedule, settings, noise
@@ -130,7 +140,7 @@ class Trainer:
         tokens = schedule.mean_tokens() if settings.loss_per == "token" else [1.0] * model.replicas
         self.step = Step(model, schedule.corpus, self.optimizer, noise, tokens=tokens, graphs=graphs)
         device = schedule.corpus.rows.device
-        self.history = History()
+        self.history = History(lasts=list(lasts))
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
         keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
@@ -166,9 +176,14 @@ class Trainer:
         return self.history
 
     def _learning(self) -> Tensor:
-        """Tells which replicas of the model have not learned enough."""
-        lr, enough = self.optimizer.lr, self.settings.enough
-        return lr > self.settings.lr * enough if enough else torch.ones_like(lr, dtype=torch.bool)
+        """Tells which replicas of the model still learn. Where the rate is zero from the start, all do."""
+        lr, first = self.optimizer.lr, self.settings.lr
+        return lr > first * self.settings.enough if first else torch.ones_like(lr, dtype=torch.bool)
+
+    def _own(self, epoch: int) -> Tensor:
+        """Returns at the end of which epoch each replica of the model has had so many of its own."""
+        lasts = self.history.lasts or [1.0] * self.whole.replicas
+        return (epoch * torch.tensor([lasts[number] for number in self.active], device=self.best.device)).round()
 
     def _put_back(self) -> None:
         """Puts what the model has learned into the whole population."""
@@ -229,9 +244,13 @@ class Trainer:
             self.model.eval()
             with torch.no_grad(), fast_products():
                 self._judge(self.evaluate(self.model, self.active))
-        if self.settings.decay_at == epoch + 1:
-            self.optimizer.lr *= self.settings.decay
-        self.optimizer.lr.masked_fill_(~self._learning(), 0)
+        settings = self.settings
+        if settings.decay_at:
+            self.optimizer.lr *= torch.where(self._own(settings.decay_at) == epoch + 1, settings.decay, 1.0)
+        over = ~self._learning()
+        if epoch + 1 < settings.epochs:  # else all are, and could be taken up again for longer
+            over |= self._own(settings.epochs) <= epoch + 1
+        self.optimizer.lr.masked_fill_(over, 0)
 
     def _judge(self, value: Tensor) -> None:
         """Draws the conclusions from an evaluation."""
