@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fusion import Drop, Gates, Hoisted, availability, dropped, fused, join
+from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, availability, dropped, fused, join
 from recombine.models.fusion.hoisted import side_by_side
 
 
@@ -40,6 +40,21 @@ def test_vectors_are_joined_and_the_first_is_dropped_in_part(others: int) -> Non
     assert torch.equal(joined.all, torch.cat([joined.a, *[b] * others], dim=-1))
     assert torch.equal(joined.a, dropped(a, drop))
     assert torch.equal(join(a, None, b, out=torch.empty(2, 3, 9)).a, a)
+
+
+def test_attention_to_own_output_weighs_the_states_so_far() -> None:
+    h, query = torch.randn(3, 1, 1, 4), torch.randn(1, 1, 4)
+    own = OwnOutput(torch.empty(1, 1, 0, 4), 3)
+    scores, retrieved = own.attend(query)
+    assert scores.shape == (1, 1, 0)
+    assert torch.equal(retrieved, torch.zeros(1, 1, 4))  # there is nothing yet
+    for count in (1, 2, 3):
+        own.add(h[count - 1])
+        scores, retrieved = own.attend(query)
+        expected = h[:count, 0, 0] @ query[0, 0]
+        assert torch.allclose(scores[0, 0], expected)
+        assert torch.allclose(retrieved[0, 0], torch.softmax(expected, 0) @ h[:count, 0, 0])
+    assert torch.equal(own.states, h[:, 0].transpose(0, 1).unsqueeze(0))
 
 
 def test_a_hoisted_product_has_the_gradients_of_a_plain_one() -> None:

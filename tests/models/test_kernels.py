@@ -92,6 +92,37 @@ def test_attend(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, sources: in
     check(both_ways(monkeypatch, compute, queries, keys, values, bias), dtype)
 
 
+@precisions
+@pytest.mark.parametrize("steps", [1, 2, 6])
+@pytest.mark.parametrize("copied", [False, True])
+def test_own_output(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, steps: int, copied: bool) -> None:
+    """Each state depends on what was retrieved before it, as a decoder's do."""
+
+    def compute(x: Tensor) -> list[Tensor]:
+        own, h, outputs = fusion.OwnOutput(x.new_empty(R, B, 0, H), steps), x[0], []
+        for step in range(steps):
+            scores, retrieved = own.attend(h / 4 + x[step])
+            own.add(h)
+            h = torch.tanh(h + retrieved + x[step])
+            outputs += [scores, retrieved] if copied else [retrieved]
+        assert own.states.shape == (R, B, steps, H)
+        return [*outputs, h]
+
+    check(both_ways(monkeypatch, compute, drawn(steps, R, B, H, dtype=dtype)), dtype)
+
+
+def test_own_output_goes_on_from_earlier_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, h, query = drawn(R, B, 3, H), drawn(R, B, H), drawn(R, B, H)
+
+    def compute(h: Tensor, query: Tensor) -> list[Tensor]:
+        own = fusion.OwnOutput(before.detach().to(h.dtype), 2)
+        first = own.attend(query)
+        own.add(h)
+        return [*first, *own.attend(2 * query), own.states.detach()]
+
+    check(both_ways(monkeypatch, compute, h, query), torch.float32)
+
+
 class Elsewhere:
     """Noise that is drawn by torch on the CPU, so that both ways drop the same."""
 

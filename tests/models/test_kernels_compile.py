@@ -103,13 +103,14 @@ def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, in
     shape, count = torch.Size((R, B, K, S)), R * B * K
     scores, retrieved = torch.empty(shape), torch.empty(R, B, K * H, dtype=dtype)
     keys, values = torch.empty(count, H, S, dtype=dtype).transpose(1, 2), torch.empty(count, S, H, dtype=dtype)
-    _, weights, _ = attend(torch.empty(count, H, dtype=dtype), keys, values, torch.empty(count, S))
+    for bias in (None, torch.empty(count, S)):
+        _, weights, _ = attend(torch.empty(count, H, dtype=dtype), keys, values, bias)
     for d_scores in (None, scores):
         for d_weights in (None, scores.to(dtype)):
             for d_out in (None, retrieved):
                 gradients = {"d_scores": d_scores, "d_weights": d_weights, "d_out": d_out}
                 attend_gradient(keys, values, weights, **gradients, shape=shape)
-    assert len(compiled) == 9
+    assert len(compiled) == 10
     assert all(compiled)
 
 

@@ -58,7 +58,7 @@ def table2_cli(
     threads: Threads = None,
     output: Results = RESULTS,
     cache: Stages = None,
-    population: Population = 40,
+    population: Population = 60,
     experiments: Further = None,
     show: Show = False,
     p_values: PValues = False,

@@ -16,12 +16,11 @@ from recombine.models import copying
 from recombine.models.architecture import Architecture
 from recombine.models.attention import MASKED, Attention, Memory
 from recombine.models.copying import Scores
-from recombine.models.fusion import Drop, Gates, Hoisted, dropped, join
+from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, dropped, join
 from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
 from recombine.models.noise import Noise
-from recombine.models.softmax import softmax
 
 NEVER_WRITTEN = UNK + 1
 """Ids below this are never produced."""
@@ -79,7 +78,8 @@ class Loop(NamedTuple):
     feed_and_h: Tensor  # (R, T, B, feed + H)
     to_feed: Callable[[Tensor], Tensor]
     h_pre: Tensor  # (R, T, B, H + what attention retrieves)
-    own_query: Callable[[Tensor], Tensor] | None  # from h, if the decoder attends to its output
+    own: OwnOutput | None  # if the decoder attends to it
+    own_query: Callable[[Tensor], Tensor] | None  # from h
     feed_drops: Sequence[Drop | None]  # of each step
     state_drops: Sequence[Drop | None]
     start: int  # index of the first step
@@ -273,6 +273,7 @@ class Recombiner(nn.Module):
             feed_and_h=x.new_empty(*x.shape[:3], a.feed + a.hidden),
             to_feed=self.to_feed.hoisted(),
             h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
+            own=OwnOutput(state.history, steps) if a.own_attention else None,
             own_query=self.own.hoisted() if a.own_attention else None,
             feed_drops=[None] * steps if feed_drop is None else feed_drop.steps(),
             state_drops=[None] * steps if state_drop is None else state_drop.steps(),
@@ -291,10 +292,11 @@ class Recombiner(nn.Module):
         (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
         history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
         retrieved = []
-        if loop.own_query is not None:
-            own, own_context = _attend_to_own_output(loop.own_query(h), history)
+        if loop.own is not None and loop.own_query is not None:
+            own, own_context = loop.own.attend(loop.own_query(h))
             retrieved.append(own_context)
-            history = torch.cat([history, h.unsqueeze(2)], dim=2)
+            loop.own.add(h)
+            history = loop.own.states
         if context.memory is not None:
             query = h_for_query
             if self.architecture.attention:  # query^t = [h_out, input^t] (SCAN)
@@ -335,13 +337,6 @@ class Recombiner(nn.Module):
         if self.architecture.copying == "none":
             return context.tokens[..., :0]
         return torch.cat([own, context.tokens], dim=-1)
-
-
-def _attend_to_own_output(query: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns scores (R, B, t) of the states that predicted the tokens so far, and what is retrieved (R, B, H)."""
-    scores = _precise((history @ query.unsqueeze(-1)).squeeze(-1))
-    weights = softmax(scores).to(query.dtype)
-    return scores, (weights.unsqueeze(2) @ history).squeeze(2)
 
 
 def _precise(x: Tensor) -> Tensor:

@@ -8,6 +8,19 @@ from recombine.models.fusion.attention import Attended, attend
 from recombine.models.fusion.availability import fused
 from recombine.models.fusion.dropping import Drop, Joined, dropped, join
 from recombine.models.fusion.hoisted import Hoisted
+from recombine.models.fusion.own_output import OwnOutput
 from recombine.models.fusion.recurrence import Gates, bilstm
 
-__all__ = ["Attended", "Drop", "Gates", "Hoisted", "Joined", "attend", "bilstm", "dropped", "fused", "join"]
+__all__ = [
+    "Attended",
+    "Drop",
+    "Gates",
+    "Hoisted",
+    "Joined",
+    "OwnOutput",
+    "attend",
+    "bilstm",
+    "dropped",
+    "fused",
+    "join",
+]

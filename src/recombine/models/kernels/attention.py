@@ -28,14 +28,14 @@ def _tile(x, s, d, x_s, x_d, real, size):
     return read(x + s[:, None] * x_s + d[None, :] * x_d, real[:, None] & (d < size)[None, :])
 
 
-def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """Returns scores (N, S) in float32, weights (N, S), and what is retrieved (N, value size).
 
     Args:
         query: (N, A), contiguous.
         keys: (N, S, A).
         values: (N, S, value size).
-        bias: What is added to the scores (N, S), contiguous.
+        bias: What is added to the scores (N, S), contiguous; None: nothing.
     """
     count, sources, size = keys.shape
     scores = torch.empty(count, sources, device=keys.device)
@@ -47,7 +47,7 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> tuple[T
     return scores, weights, out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["sources"])
 def _attend(
     scores, weights, out, query, keys, values, bias, sources, key_size: tl.constexpr, value_size: tl.constexpr,
     k_n, k_s, k_d, v_n, v_s, block_s: tl.constexpr, block_d: tl.constexpr,
@@ -55,7 +55,9 @@ def _attend(
     n = tl.program_id(0).to(tl.int64)
     s = tl.arange(0, block_s)
     real = s < sources
-    score = tl.load(bias + n * sources + s, mask=real, other=float("-inf")).to(tl.float32)
+    score = tl.where(real, 0.0, float("-inf"))
+    if bias is not None:
+        score += read(bias + n * sources + s, real)
     for start in range(0, key_size, block_d):
         d = start + tl.arange(0, block_d)
         q = read(query + n * key_size + d, d < key_size)
@@ -103,7 +105,7 @@ def attend_gradient(
     return d_all, d_query
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["sources"])
 def _attend_gradient(
     d_all, d_query, keys, values, weights, d_out, d_scores, d_weights,
     prototypes, batch, sources, key_size: tl.constexpr, value_size: tl.constexpr,

@@ -58,7 +58,7 @@ def _position(rd, n, lengths, t, steps, count):
     return live, (rd * steps + position) * count + n, ((r * count + n) * steps + position) * 2 + direction
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["t", "steps"])
 def _encode(
     gates, h, c, states, before, from_state, bias, lengths, t, rows, steps, count, size, block: tl.constexpr
 ):  # fmt: skip
@@ -99,7 +99,7 @@ def encode_gradient(
     return d_gates
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["t", "steps"])
 def _encode_gradient(
     d_gates, d_gates_now, d_c, d_h_past, gates, c, d_states, d_h, lengths,
     t, rows, steps, count, size, block: tl.constexpr,
