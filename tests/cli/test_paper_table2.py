@@ -123,4 +123,24 @@ def test_what_there_is_not(run: Run, tmp_path: Path, options: list[str], words: 
 
 def test_records_of_table_1_are_not_shown(run: Run, tmp_path: Path) -> None:
     write_record({"row": "baseline", "column": "jump", "exact_match": []}, tmp_path)
-    assert_is_sentence(run("paper", "table2", "--show", "-o", tmp_path), ["baseline", "none of Table 2"])
+    assert_is_sentence(run("paper", "table2", "--show", "-o", tmp_path), ["no figures of what was asked for"])
+
+
+RESULTS = Path(__file__).parent.parent.parent / "results" / "table2"
+
+
+@pytest.mark.parametrize(
+    ("options", "titles", "row"),
+    [
+        ([], ["8", "4", "16"], "baseline"),
+        (["--hints", "16"], ["16"], "baseline"),
+        (["--hints", "16,4"], ["4", "16"], "baseline"),
+        (["--hints", "8", "--rows", "geca + resampling"], ["8"], "geca + resampling"),
+    ],
+)
+def test_what_is_asked_for_is_shown(run: Run, options: list[str], titles: list[str], row: str) -> None:
+    """The figures of the repository: Table 2 comes before the appendix."""
+    lines = run("paper", "table2", "--show", "-o", RESULTS, "--languages", "turkish", *options).out.splitlines()
+    assert [line for line in lines if line.startswith("F1, ")] == [f"F1, {number} hints" for number in titles]
+    assert not any("spanish-" in line for line in lines)
+    assert lines[3].split("  ")[0] == row

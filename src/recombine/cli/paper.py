@@ -92,11 +92,8 @@ def table1_cli(
             graphs=graphs,
             executor=chosen_executor(executor, address),
         )
-    records = recorded(output)
-    if rows is not None and show:
-        names = {row.name for row in asked}
-        records = [record for record in records if record["row"] in names]
-    _print_table([record for record in records if record["column"] in wanted], known, json=json, markdown=markdown)
+    records = recorded(output, wanted, asked if rows is not None and show else None)
+    _print_table(records, known, json=json, markdown=markdown)
 
 
 def listed(text: str) -> list[str]:
@@ -181,18 +178,28 @@ def _resumable() -> Iterator[None]:
         raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
 
-def recorded(folder: Path) -> list[dict[str, Any]]:
-    """Returns the records of a folder.
+def recorded(
+    folder: Path, columns: Sequence[str] | None = None, rows: "Sequence[Row] | None" = None
+) -> list[dict[str, Any]]:
+    """Returns the records of a folder, of all columns and rows or of these.
 
     Raises:
         RecombineError: If there are none.
     """
     from recombine.paper.records import read_records
 
-    found = read_records(folder)
+    names = None if rows is None else {row.name for row in rows}
+    everything = read_records(folder)
+    found = [
+        record
+        for record in everything
+        if (columns is None or record["column"] in columns) and (names is None or record["row"] in names)
+    ]
     if not found:
         raise RecombineError(
-            "there are no figures here.", place=str(folder), hint="Run the experiments first, or name another folder."
+            "there are no figures of what was asked for here." if everything else "there are no figures here.",
+            place=str(folder),
+            hint="Run the experiments first, or name another folder.",
         )
     return found
 

@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 
 Languages = Annotated[str, typer.Option("--languages", metavar="A,B", help="Which languages.")]
 Hints = Annotated[
-    str, typer.Option("--hints", metavar="N,M", help="How many past, and future, forms to train on: 4, 8, 16.")
+    str | None,
+    typer.Option(
+        "--hints",
+        metavar="N,M",
+        help="How many past, and future, forms to train on: 4, 8, 16. Unless told, 8 are run, and all shown.",
+    ),
 ]
 Splits = Annotated[str, typer.Option("--splits", metavar="N,M", help="Which of the splits 0 to 4.")]
 PerSplit = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind a split.")]
@@ -48,7 +53,7 @@ RESULTS, REHEARSAL, SMALL = Path("results/table2"), Path("runs/tiny-table2"), Pa
 def table2_cli(
     *,
     languages: Languages = "spanish,swahili,turkish",
-    hints: Hints = "8",
+    hints: Hints = None,
     rows: Rows = None,
     splits: Splits = "0,1,2,3,4",
     seeds: PerSplit = 1,
@@ -75,9 +80,10 @@ def table2_cli(
     Example:
       recombine paper table2
       recombine paper table2 --languages turkish --splits 0 --rows "recomb-1 + resampling" --size small
-      recombine paper table2 --show
+      recombine paper table2 --show --hints 8
     """
     from recombine.paper.rows import TABLE_2, chosen, read_rows
+    from recombine.paper.table2 import in_order
     from recombine.paper.word_form_scale import word_form_scale
 
     if size not in SIZES:
@@ -86,11 +92,12 @@ def table2_cli(
     if output == RESULTS and wanted != "paper":
         output = REHEARSAL if tiny else SMALL  # only figures at the paper's size belong among the figures
     known = read_rows(experiments, TABLE_2)
+    columns = _columns(listed(languages), listed(hints or ("4,8,16" if show else "8")))
+    asked = chosen(known, None if rows is None else listed(rows), columns, TABLE_2)
     if not show:
         use_threads(threads)
-        columns = _columns(listed(languages), listed(hints))
         run_matrix(
-            chosen(known, None if rows is None else listed(rows), columns, TABLE_2),
+            asked,
             columns,
             _seeds(listed(splits), seeds),
             known=known,
@@ -102,9 +109,9 @@ def table2_cli(
             graphs=graphs,
             executor=chosen_executor(executor, address, workers=threads),
         )
-    _print(
-        output, experiments, kind="p-values" if p_values else "errors" if errors else "", json=json, markdown=markdown
-    )
+    records = in_order(recorded(output, columns, asked if rows is not None and show else None), known)
+    kind = _print_p_values if p_values else _print_errors if errors else _print_figures
+    kind(records, json=json, markdown=markdown)
 
 
 def _columns(languages: list[str], hints: list[str]) -> list[str]:
@@ -130,15 +137,6 @@ def _seeds(splits: list[str], networks: int) -> list[int]:
     return [int(split) + len(SPLITS) * number for number in range(networks) for split in splits]
 
 
-def _print(folder: Path, experiments: Path | None, *, kind: str, json: bool, markdown: bool) -> None:
-    from recombine.paper.rows import TABLE_2, read_rows
-    from recombine.paper.table2 import in_order
-
-    records = in_order(recorded(folder), read_rows(experiments, TABLE_2))
-    show = {"": _print_figures, "p-values": _print_p_values, "errors": _print_errors}[kind]
-    show(records, json=json, markdown=markdown)
-
-
 def _print_figures(records: "Records", *, json: bool, markdown: bool) -> None:
     from recombine.data.sigmorphon import HINTS
     from recombine.paper.table2 import cells, lines
@@ -152,7 +150,7 @@ def _print_figures(records: "Records", *, json: bool, markdown: bool) -> None:
         ("f1", True, "F1 of items whose tags were never seen in training"),
         ("exact-match", False, "Exact match"),
     )
-    for hints in HINTS:
+    for hints in sorted(HINTS, key=lambda hints: hints != 8):  # the paper's Table 2, then its appendix
         for metric, novel_only, title in tables:
             mark = "**" if markdown else "*"
             header, shown = lines(records, hints=hints, metric=metric, novel_only=novel_only, mark=mark)
