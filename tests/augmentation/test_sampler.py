@@ -12,7 +12,8 @@ from toy import EXAMPLES, VOCABULARY
 from recombine.augmentation import batches
 from recombine.augmentation import collected as module
 from recombine.augmentation import sampler as sampling
-from recombine.augmentation.protocol import Samples
+from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import KNOWN, Sampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
@@ -283,6 +284,59 @@ def test_the_same_seeds_give_the_same_samples() -> None:
     for samples, again in zip(first, one.sample(12, [7, 7]), strict=True):
         assert in_full(samples) == in_full(again)
     assert in_full(one.sample(12, [8, 8])[0]) != in_full(first[0])
+
+
+class Hidden:
+    """A resampler that does not say which tokens are common."""
+
+    def __init__(self, resampler: Resampler) -> None:
+        self.resampler = resampler
+
+    def __call__(self, sample: Example) -> str | None:
+        return self.resampler(sample)
+
+
+@pytest.mark.parametrize("novelty", ["nothing", "pair", "input"])
+@pytest.mark.parametrize("side", ["x", "y", "both"])
+def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_looked_at(
+    novelty: str, side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a resampler that calls "b" rare, and everything else that its own examples do not have."""
+    monkeypatch.setattr(sampling, "SHOWN", 0)
+    resampler = Resampler(0.5, side=side).fit([Example(("a",), ("a",)), Example(("a",) * 2, ("a",)), EXAMPLES[1]])
+    assert resampler.common == {"a"}
+    settings = replace(WARM, novelty=novelty, patience=400, warmest=1.0)
+
+    def drawn(accept: Validator) -> list[Samples]:
+        population = sampler(settings, seeds=(1, 2))
+        population.steps = 12
+        return population.sample(80, (4, 5), accept)
+
+    for samples, expected in zip(drawn(resampler), drawn(Hidden(resampler)), strict=True):
+        assert in_full(samples) == in_full(expected)
+        assert len(samples) > 0
+        assert sum(samples.rejected.values()) == sum(expected.rejected.values())
+        for reason in ("too long", "not one input and one output"):
+            assert samples.rejected.get(reason) == expected.rejected.get(reason)
+        assert samples.rejected["without a rare token"] >= expected.rejected.get("without a rare token", 0)
+
+
+def test_only_some_without_a_rare_token_are_looked_at(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    common, rare = [A, SEP, A, A, EOS], [B, SEP, A, EOS]
+    script([(common, -1.0), (rare, -1.0), (common, -1.0), ([A, EOS], -1.0)])
+    resampler = Resampler(0.5).fit([Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("b",), ("a",))])
+    judged, judge = [], Sampler._judge
+
+    def spying(own: Sampler, ids: list[int], *others: object) -> tuple[list[int], str | None]:
+        judged.append(ids[:5])
+        return judge(own, ids, *others)
+
+    monkeypatch.setattr(Sampler, "_judge", spying)
+    found = sampler(replace(WARM, patience=80, warmest=1.0)).sample(9, [0], resampler)[0]
+    assert list(found) == [Example(("b",), ("a",))]
+    assert found.rejected == {"without a rare token": 40, "not one input and one output": 20, "drawn before": 19}
+    assert judged.count(common) == module.SHOWN == 20
+    assert len(judged) == 60
 
 
 @pytest.mark.parametrize("spares", [0, 16])

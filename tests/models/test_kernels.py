@@ -111,6 +111,24 @@ def test_own_output(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, steps: 
     check(both_ways(monkeypatch, compute, drawn(steps, R, B, H, dtype=dtype)), dtype)
 
 
+def test_own_output_may_be_gone_back_over_again_from_an_earlier_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gradients(x: Tensor) -> list[Tensor]:
+        own, h, outputs = fusion.OwnOutput(x.new_empty(R, B, 0, H), 4), x[0], []
+        for step in range(4):
+            _, retrieved = own.attend(h + x[step])
+            own.add(h)
+            h = torch.tanh(h + retrieved)
+            outputs.append(h.sum())
+        own.attend(h)  # after the last state, too
+        return [torch.autograd.grad(outputs[step], x, retain_graph=True)[0] for step in (3, 1, 2, 1)]
+
+    x = drawn(4, R, B, H)
+    use(PLAIN, monkeypatch)
+    plain = gradients(x.detach().double().requires_grad_())
+    use(KERNELS, monkeypatch)
+    check(list(zip(plain, gradients(x), strict=True)), torch.float32)
+
+
 def test_own_output_goes_on_from_earlier_states(monkeypatch: pytest.MonkeyPatch) -> None:
     before, h, query = drawn(R, B, 3, H), drawn(R, B, H), drawn(R, B, H)
 

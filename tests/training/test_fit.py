@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy import CPU, EXAMPLES, VOCABULARY, schedule
 
+from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
@@ -73,6 +74,9 @@ def test_a_network_may_train_for_its_own_epochs_beside_one_with_more_rows() -> N
     assert [rates[1] > 0 for rates in own.lr] == [True] * 3
     assert [rates[0] > 0 for rates in alike.lr] == [True] * 3
     assert (own.epochs(0), own.epochs(1)) == (4, 3)
+    for bound in ({"min_steps": 5}, {"max_steps": 5}):
+        with pytest.raises(RecombineError, match="no bounds in steps"):
+            trained(replace(recipe, own_epochs=True, **bound), [0, 1])
 
 
 @pytest.mark.usefixtures("double")

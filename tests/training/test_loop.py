@@ -69,6 +69,18 @@ def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alo
         assert torch.equal(parameter.chunk(2)[0], expected.chunk(2)[0])
         assert not torch.equal(parameter.chunk(2)[1], expected.chunk(2)[1])
     assert history.only([1]).lasts == [1.0]
+    whole = network(SCAN, SEEDS)
+    Trainer(whole, schedule(SEEDS), settings, Noise(SEEDS, longest=16)).run()
+    for parameter, expected in zip(model.parameters(), whole.parameters(), strict=True):
+        assert torch.allclose(parameter.chunk(2)[1], expected.chunk(2)[1], atol=1e-6)
+
+
+def test_the_smallest_share_is_an_epoch() -> None:
+    settings = TrainingSettings(epochs=3, steps_per_epoch=2, lr=0.01, decay_at=2)
+    history = Trainer(
+        network(SCAN, SEEDS), schedule(SEEDS), settings, Noise(SEEDS, longest=16), lasts=(0.01, 1.0)
+    ).run()
+    assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0, 0])
 
 
 def test_the_best_parameters_of_each_replica_are_kept() -> None:

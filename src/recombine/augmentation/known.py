@@ -54,12 +54,8 @@ class KnownInputs:
         self._known = [self._input_codes(self._rows(each).to(device)) for each in known]
 
     def among(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:
-        """Tells which candidates (B, T) of a replica are one input and one output, and have an input that is known."""
-        ends = tokens == EOS
-        parts = (tokens == SEP).sum(-1)
-        first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
-        whole = ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
-        return whole & torch.isin(self._input_codes(tokens), self._known[replica % len(self._known)])
+        """Tells which candidates (B, T) of a replica have an input that is known."""
+        return torch.isin(self._input_codes(tokens), self._known[replica % len(self._known)])
 
     def _input_codes(self, tokens: torch.Tensor) -> torch.Tensor:
         """Returns a number for the input in each row (B, T), that is for what comes before ▷."""
@@ -71,6 +67,14 @@ class KnownInputs:
     def _rows(known: Known) -> torch.Tensor:
         inputs = [[*np.frombuffer(key, dtype=np.int32).tolist(), SEP] for key in sorted(known.inputs)]
         return torch.from_numpy(padded(inputs))
+
+
+def are_pairs(tokens: torch.Tensor) -> torch.Tensor:
+    """Tells which candidates (B, T) have come to an end and are one input and one output."""
+    ends = tokens == EOS
+    parts = (tokens == SEP).sum(-1)
+    first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
+    return ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
 
 
 def key_of(ids: Sequence[int]) -> bytes:

@@ -11,7 +11,14 @@ SHOWN_EXAMPLES, SHOWN_LENGTH, SHOWN_REASONS = 3, 100, 10
 """How many samples a ``repr`` shows, how many characters of one, and how many reasons an account names."""
 
 Validator = Callable[[Example], str | None]
-"""Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one."""
+"""Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one.
+
+It may have an attribute ``common``: tokens, or None. A candidate that has no others is rejected, whatever the order of
+the tokens; where candidates are many, it is then not even looked at.
+"""
+
+NOTHING_RARE = "without a rare token"
+"""The reason for that."""
 
 Novelty = Literal["pair", "input", "both"]
 """What of a sample must not be among the training examples: the pair, its input, or its input and its output each."""

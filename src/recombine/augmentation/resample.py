@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Self, get_args
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.augmentation.protocol import NOTHING_RARE
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
 
@@ -83,12 +84,17 @@ class Resampler:
 
     def __call__(self, example: Example) -> str | None:
         """Returns why the example is turned down, or None if there is something rare in it."""
-        return None if self.weight(example) else "without a rare token" if self.ngram == 1 else "without a rare n-gram"
+        return None if self.weight(example) else NOTHING_RARE if self.ngram == 1 else "without a rare n-gram"
+
+    @property
+    def common(self) -> frozenset[str] | None:
+        """Tokens that make nothing rare: an example that has no others is turned down. None: it takes a look."""
+        return frozenset(self._common) if self.ngram == 1 and self.epsilon == self._common_at else None
 
     def weight(self, example: Example) -> float:
         """Returns u(d), 1 or 0."""
         settled = self.ngram == 1 and self.epsilon == self._common_at
-        if settled and all(map(self._common.issuperset, self._sides(example))):  # as in most candidates
+        if settled and all(map(self._common.issuperset, self._sides(example))):  # as in most examples
             return 0.0
         rarest = self.rarest(example)
         return float(rarest is not None and rarest.probability < self.epsilon)

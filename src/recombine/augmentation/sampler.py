@@ -1,6 +1,7 @@
 """Draws samples from trained networks: prototypes from Ω, decoding, and what is kept (section 4, appendix B)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -8,10 +9,10 @@ import torch
 from recombine.augmentation.batches import Batch, Batches, Drawing
 from recombine.augmentation.collected import SHOWN, Collected, Scored
 from recombine.augmentation.drawing import turned_down
-from recombine.augmentation.known import Known, KnownInputs, key_of
-from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.known import Known, KnownInputs, are_pairs, key_of
+from recombine.augmentation.protocol import NOTHING_RARE, Samples, Validator
 from recombine.augmentation.settings import SamplingSettings
-from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
+from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
@@ -34,6 +35,20 @@ WRONG_SIDE = "with a token on the wrong side"
 
 NARROWER = 0.75
 """Where no more than so many of the networks that draw still want samples, the others stop drawing."""
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What the samples of one replica must satisfy; candidates that have no ids but common ones do not."""
+
+    accept: Validator | None
+    common: frozenset[int] = frozenset()
+    is_common: torch.Tensor | None = None  # the same, of all ids (V,), on the device
+
+    def nothing_rare(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Tells which candidates (B, T) have common ids only."""
+        none = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
+        return none if self.is_common is None else self.is_common[tokens].all(-1)
 
 
 class _Candidates:
@@ -112,7 +127,7 @@ class Sampler:
             executor: Who draws batches; the samples are the same for all.
         """
         settings = self.settings
-        validators = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
+        wishes = [self._wish(each) for each in (accept if isinstance(accept, Sequence) else [accept] * len(seeds))]
         wanted = round(n * settings.surplus)
         collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
@@ -131,49 +146,64 @@ class Sampler:
             batch = batches.next(tuple(collected[replica].temperature for replica in active))
             for row, replica in enumerate(active):
                 if replica in wanting:
-                    self._collect(collected[replica], batch, row, replica, wanted, validators[replica])
+                    self._collect(collected[replica], batch, row, replica, wanted, wishes[replica])
             if report is not None:
                 report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
         batches.close()
         return [so_far.samples(n, settings) for so_far in collected]
 
-    def _collect(
-        self,
-        so_far: Collected,
-        batch: Batch,
-        row: int,
-        replica: int,
-        wanted: int,
-        accept: Validator | None,
-    ) -> None:
+    def _wish(self, accept: Validator | None) -> _Wish:
+        tokens = getattr(accept, "common", None)
+        if tokens is None:
+            return _Wish(accept)
+        common = {PAD, SEP, *self.vocabulary.encode(tuple(tokens))} - {UNK}
+        is_common = torch.zeros(self._writable, dtype=torch.bool, device=self.device)
+        is_common[sorted(common)] = True
+        return _Wish(accept, frozenset(common), is_common)
+
+    def _collect(self, so_far: Collected, batch: Batch, row: int, replica: int, wanted: int, wish: _Wish) -> None:
         """Takes what it can use of one row of a batch."""
-        tokens = batch.generated.tokens[row]
-        known = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
-        # Some are kept to be looked at.
-        because = KNOWN.get(self.settings.novelty, "")
-        if self.settings.novelty not in ("nothing", "pair") and so_far.rejected.get(because, 0) >= SHOWN:
-            known = self._known_inputs.among(tokens, replica)
-        numbers = (~known).nonzero()[:, 0]
+        tokens = batch.generated.tokens[row, :, : self._longest[replica]]
+        passed_over = self._passed_over(so_far, tokens, replica, wish)
+        looked_at = torch.ones_like(tokens[:, 0], dtype=torch.bool)
+        for these in passed_over.values():
+            looked_at &= ~these
+        numbers = looked_at.nonzero()[:, 0]
         candidates = _Candidates(batch, row, numbers, self._longest[replica])
-        so_far.drawn += len(known)
-        seen_until = len(known)
+        so_far.drawn += len(tokens)
+        seen_until = len(tokens)
         for place in range(len(candidates.tokens)):
-            self._look(so_far, candidates, place, self._known[replica], accept)
+            self._look(so_far, candidates, place, self._known[replica], wish)
             if len(so_far.kept) == wanted:
                 seen_until = candidates.numbers[place]
                 break
-        if passed_over := int(known[:seen_until].sum()):
-            so_far.rejected[because] += passed_over
+        for because, these in passed_over.items():
+            if count := int(these[:seen_until].sum()):
+                so_far.rejected[because] += count
 
-    def _look(
-        self, so_far: Collected, candidates: _Candidates, place: int, known: Known, accept: Validator | None
-    ) -> None:
+    def _passed_over(
+        self, so_far: Collected, tokens: torch.Tensor, replica: int, wish: _Wish
+    ) -> dict[str, torch.Tensor]:
+        """Returns which of what was drawn (B,) are turned down without a look, by reason, each for one.
+
+        Nearly all may be, and a look at each takes longer than to draw it. Some are kept to be looked at.
+        """
+        found: dict[str, torch.Tensor] = {}
+        pairs, nothing_rare = are_pairs(tokens), wish.nothing_rare(tokens)
+        if so_far.rejected[NOTHING_RARE] >= SHOWN:
+            found[NOTHING_RARE] = pairs & nothing_rare
+        novelty = self.settings.novelty
+        if novelty not in ("nothing", "pair") and so_far.rejected[KNOWN[novelty]] >= SHOWN:
+            found[KNOWN[novelty]] = pairs & ~nothing_rare & self._known_inputs.among(tokens, replica)
+        return found
+
+    def _look(self, so_far: Collected, candidates: _Candidates, place: int, known: Known, wish: _Wish) -> None:
         """Keeps one of the candidates, or counts why not."""
-        ids, reason = self._judge(candidates.tokens[place], so_far.seen, known)
+        ids, reason = self._judge(candidates.tokens[place], so_far.seen, known, wish.common)
         if reason is None:
             so_far.seen.add(key_of(ids))
             example = self._example(ids, candidates, place)
-            reason = turned_down(example, accept)
+            reason = turned_down(example, wish.accept)
         if reason is None:
             so_far.keep(*self._scored(example, candidates, place))
             return
@@ -187,13 +217,17 @@ class Sampler:
         score = candidates.output_scores[place] / (len(example.y) + 1)  # the end counts, too
         return example.x, Scored(example, score, candidates.least[place])
 
-    def _judge(self, ids: list[int], seen: set[bytes], known: Known) -> tuple[list[int], str | None]:
+    def _judge(
+        self, ids: list[int], seen: set[bytes], known: Known, common: frozenset[int]
+    ) -> tuple[list[int], str | None]:
         """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
         if EOS not in ids:
             return ids, UNFINISHED
         ids = ids[: ids.index(EOS)]
         if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP or UNK in ids:
             return ids, MALFORMED
+        if common.issuperset(ids):
+            return ids, NOTHING_RARE
         if not known.takes_sides(ids):
             return ids, WRONG_SIDE
         if known.holds(ids, self.settings.novelty):

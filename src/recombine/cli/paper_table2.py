@@ -159,8 +159,9 @@ def _print_figures(records: "Records", *, json: bool, markdown: bool) -> None:
                 _print_rows(shown, header, markdown=markdown)
                 print_line()
     mark = "bold" if markdown else "*between asterisks*"
-    print_line(f"Mean ± standard deviation over splits; {mark}: not significantly worse than the best of its column")
-    print_line("(paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's development set.")
+    print_line(f"Mean ± standard deviation over splits; {mark}: not significantly worse than the best of its column,")
+    print_line("of the rows shown (paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's")
+    print_line("development set.")
 
 
 def _print_p_values(records: "Records", *, json: bool, markdown: bool) -> None:
@@ -171,6 +172,8 @@ def _print_p_values(records: "Records", *, json: bool, markdown: bool) -> None:
         print_json_list([{"column": column, **asdict(each)} for column, all_ in found.items() for each in all_])
         return
     for column, comparisons in found.items():
+        if not comparisons:
+            continue
         rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
         cells = {(each.second, each.first): each for each in comparisons}
         shown = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -59,12 +59,21 @@ def _word_form(sample: Example) -> str | None:
 
 def all_of(*validators: Validator | None) -> Validator | None:
     """Returns the validator that asks others in turn and gives the first reason; None if there are none."""
-    asked = [validator for validator in validators if validator is not None]
-    return partial(_first_reason, asked) if asked else None
+    asked = tuple(validator for validator in validators if validator is not None)
+    return _All(asked) if asked else None
 
 
-def _first_reason(asked: Sequence[Validator], sample: Example) -> str | None:
-    return next((reason for validator in asked if (reason := validator(sample)) is not None), None)
+@dataclass(frozen=True, eq=False)
+class _All:
+    asked: tuple[Validator, ...]
+
+    def __call__(self, sample: Example) -> str | None:
+        return next((reason for validator in self.asked if (reason := validator(sample)) is not None), None)
+
+    @property
+    def common(self) -> frozenset[str] | None:
+        """Tokens that are not enough for one of them, and so not for all together."""
+        return next((found for validator in self.asked if (found := getattr(validator, "common", None))), None)
 
 
 def judged(judge: Judge | None, setting: str) -> Validator | None:

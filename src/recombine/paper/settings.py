@@ -95,7 +95,7 @@ WORD_FORMS = Settings(
     geca=GECA(fragment_size=4, gaps=1),
     n=180,
     p_aug=None,
-    predictor=WORD_FORM_PREDICTOR,
+    predictor=replace(WORD_FORM_PREDICTOR, own_epochs=True),  # as if each row were run by itself
 )
 """What rows of Table 2 have in common, as far as it has to do with word forms at all."""
 

@@ -15,7 +15,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.paper.provenance import commit, today
 
-FORMAT = 12
+FORMAT = 13
 """Raised whenever the same settings give another result than before, or its files look different."""
 
 MANIFEST = "stage.json"

@@ -29,3 +29,5 @@ def check_recipe(recipe: "Recipe") -> None:
         value = getattr(recipe, name)
         if value is not None and (not isinstance(value, int | float) or not 0 < value < float("inf")):
             raise RecombineError(f"{name} is {value!r}, expected a number above 0.")
+    if recipe.own_epochs and (recipe.min_steps or recipe.max_steps is not None):
+        raise RecombineError("epochs of their own have no bounds in steps.", hint="Set own_epochs to False.")

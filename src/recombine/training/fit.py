@@ -55,8 +55,9 @@ class Recipe:
         decay: By which factor it falls then.
         enough: When its learning rate has fallen to this share, a replica has learned enough; 0: never.
         keep_best: Whether the best epoch counts, or the last.
-        own_epochs: Whether each network of a population trains for its own epochs, or all for as many steps as the one
-            with the most rows: fairer where those are compared whose training data differ in size.
+        own_epochs: True: each network of a population trains for `epochs` over its own rows, to half an epoch of the
+            longest. False: all for as many steps as the one with the most rows, so that none is better for having
+            trained longer. Patience is counted in epochs of the longest in either case.
         max_time: Seconds of training.
     """
 

@@ -74,7 +74,7 @@ class History:
         loss: Mean loss of each replica.
         evaluation: Each replica's evaluation, higher is better; empty if there is none.
         lr: Each replica's learning rate; 0 when it no longer learns.
-        lasts: The share of all epochs that each replica learned for at most, its own being shorter; empty: all.
+        lasts: The share of the epochs after which each replica was to stop, its own being shorter; empty: all.
         seconds: Training time, evaluations included.
         stopped_early: Whether the time limit ended it.
     """
@@ -117,7 +117,7 @@ class Trainer:
         settings: How.
         noise: Where dropout comes from.
         evaluate: Called after every epoch.
-        lasts: The share of the epochs that each replica learns for; none: all of them.
+        lasts: The share of the epochs, above 0, after which each replica stops; none: all of them.
         graphs: Use CUDA graphs on a GPU.
     """
 
@@ -183,7 +183,8 @@ class Trainer:
     def _own(self, epoch: int) -> Tensor:
         """Returns at the end of which epoch each replica of the model has had so many of its own."""
         lasts = self.history.lasts or [1.0] * self.whole.replicas
-        return (epoch * torch.tensor([lasts[number] for number in self.active], device=self.best.device)).round()
+        shares = torch.tensor([lasts[number] for number in self.active], device=self.best.device)
+        return (epoch * shares).round().clamp(min=1)
 
     def _put_back(self) -> None:
         """Puts what the model has learned into the whole population."""
@@ -248,7 +249,7 @@ class Trainer:
         if settings.decay_at:
             self.optimizer.lr *= torch.where(self._own(settings.decay_at) == epoch + 1, settings.decay, 1.0)
         over = ~self._learning()
-        if epoch + 1 < settings.epochs:  # else all are, and could be taken up again for longer
+        if epoch + 1 < settings.epochs:  # at the very end rates stay, so that training can be taken up for longer
             over |= self._own(settings.epochs) <= epoch + 1
         self.optimizer.lr.masked_fill_(over, 0)
 

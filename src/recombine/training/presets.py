@@ -99,7 +99,6 @@ WORD_FORM_PREDICTOR = replace(
     network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False, copying="reluctant"),
     epochs=100,
     decay_at=50,
-    own_epochs=True,
 )
 """The paper's predictor for word forms: copies from its input (appendix D).
 
@@ -125,6 +124,5 @@ SMALL_WORD_FORM_PREDICTOR = replace(
     clip=1.0,
     min_steps=600,
     decay_at=0,
-    own_epochs=False,
 )
 """A predictor for word forms and a CPU."""

@@ -66,9 +66,9 @@ def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequen
 class Schedule:
     """An endless sequence of batches, the same for the same seeds; a replica's batches do not depend on the others.
 
-    A pool of batches is drawn at a time and sorted within each replica, by the longer of source and target: where each
-    has a length of its own, batches of short targets would be wide all the same for their sources. Then batches of
-    about the same length in every replica go together, in an order that all share.
+    A pool of batches is drawn at a time and sorted within each replica, by the longer of source and target first: by
+    targets alone, batches of short ones would hold sources of all lengths. Then batches of about the same length in
+    every replica go together, in an order that all share.
 
     Attributes:
         corpus: The rows.
@@ -131,7 +131,7 @@ class Schedule:
     def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
         """Sorts by rounded lengths only, so that copies of a row from later passes do not end up side by side."""
         targets, sources = (self._rounded(lengths[pool]) for lengths in self._lengths(replica))
-        return pool[np.lexsort((sources, np.maximum(targets, sources)))]
+        return pool[np.lexsort((sources, targets, np.maximum(targets, sources)))]
 
     def _shaped(self, index: np.ndarray) -> Batch:
         targets, sources = (

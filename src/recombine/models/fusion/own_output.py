@@ -12,6 +12,9 @@ from recombine.models.softmax import softmax
 class OwnOutput:
     """The states of a decoder's steps, one more after each of them.
 
+    Each step attends once, then adds its state. By kernels, only the states that were added have gradients, not those
+    before them, and `states` itself has none.
+
     Args:
         before: The states of earlier steps (R, B, t, H).
         steps: How many more there will be.
@@ -19,7 +22,6 @@ class OwnOutput:
 
     def __init__(self, before: Tensor, steps: int) -> None:
         self.states = before  # those so far (R, B, t, H)
-        # By kernels, earlier states get no gradient.
         self._room = _Room(before, steps) if fused(before.device) and not before.requires_grad else None
         self._latest: Tensor | None = None
 
@@ -52,8 +54,7 @@ class _Room:
         replicas, batch, done, size = before.shape
         self.states = before.new_empty(replicas, batch, done + steps, size)
         self.states[:, :, :done] = before
-        self._vectors: Tensor | None = None
-        self._factors: Tensor | None = None
+        self._back_to = 0  # of the step that was gone back over last, how many states it attended to
 
     def with_state(self, place: int, h: Tensor) -> Tensor:
         """Puts a state in its place and returns all so far."""
@@ -74,10 +75,11 @@ class _Room:
             weights: Its attention (N, count).
             d_scores: The gradient of its scores (N, count).
         """
-        if self._vectors is None or self._factors is None:
+        if count >= self._back_to:  # the first on the way back, or on the way back once more
             examples, room, size = self.first(self.states.shape[2]).shape
-            self._vectors = query.new_zeros(examples, room, 2, size)  # of each step
-            self._factors = query.new_zeros(examples, room, room, 2)  # of each state and step
+            self._vectors = query.new_zeros(examples, room + 1, 2, size)  # of each step
+            self._factors = query.new_zeros(examples, room, room + 1, 2)  # of each state and step
+        self._back_to = count
         self._vectors[:, count, 0], self._vectors[:, count, 1] = query, d_out
         self._factors[:, :count, count, 0], self._factors[:, :count, count, 1] = d_scores, weights
         factors, vectors = self._factors[:, count - 1, count:], self._vectors[:, count:]
