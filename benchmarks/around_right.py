@@ -13,6 +13,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,7 +37,7 @@ LEFT_OUT, MOST_ACTIONS = frozenset({"thrice", "turn", "around", "run", "jump"}),
 """Small networks learn from commands without these words and with no more actions."""
 
 LESS_DROPOUT = {"dropout": 0.3, "state_dropout": 0.3}
-ARMS: dict[str, tuple[int, dict[str, float]]] = {
+ARMS: dict[str, tuple[int, dict[str, Any]]] = {
     "faithful": (0, {}),
     "reach": (0, {"reach": 16}),
     "twins": (8, {}),

@@ -10,13 +10,15 @@ import argparse
 import time
 from dataclasses import replace
 from itertools import product
+from typing import Literal
 
 import torch
 from robot_commands import COMMON, RARE, SIDES, TIMES, commands, joined, single
 
 from recombine import Augmenter
 
-WAYS = [(1.0, "pair"), (1.25, "pair"), (2.5, "pair"), (4.0, "pair"), (1.25, "output"), (2.5, "output"), (4.0, "output")]
+Ways = list[tuple[float, Literal["pair", "output"]]]
+WAYS: Ways = [(1, "pair"), (1.25, "pair"), (2.5, "pair"), (4, "pair"), (1.25, "output"), (2.5, "output"), (4, "output")]
 
 
 def meanings() -> dict[str, str]:

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ from recombine.training.step import Step
 VOCABULARY = 24
 
 
-def milliseconds(function: Callable[[], None], steps: int, device: torch.device) -> float:
+def milliseconds(function: Callable[[], object], steps: int, device: torch.device) -> float:
     """Returns the mean time of a call, after two calls that are not counted."""
 
     def finish() -> None:
@@ -87,7 +87,7 @@ def flops(step: Callable[[], None]) -> int:
     """Returns the floating-point operations of the products in a step that is not captured as a graph."""
     with FlopCounterMode(display=False) as counter:
         step()
-    return counter.get_total_flops()
+    return int(counter.get_total_flops())
 
 
 def matrix_rate(size: int = 8192) -> float:
@@ -124,7 +124,7 @@ class Case(NamedTuple):
 
 
 def cases(small: bool) -> dict[str, Case]:
-    size = {"hidden": 64, "embedding": 32} if small else {}
+    size: dict[str, Any] = {"hidden": 64, "embedding": 32} if small else {}
     return {
         "SCAN generator": Case(replace(SCAN_GENERATOR.network, **size), 32, 32, 32),
         "SCAN predictor": Case(replace(SCAN_PREDICTOR.network, **size), 64, 12, 16),
