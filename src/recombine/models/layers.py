@@ -172,10 +172,11 @@ class BiLSTM(nn.Module):
 def initialize(model: nn.Module, seeds: Sequence[int]) -> None:
     """Draws the initial parameters of each replica from its own seed, so that it does not matter who else is there."""
     with torch.no_grad():
-        for replica, seed in enumerate(seeds):
+        for seed in dict.fromkeys(seeds):  # once for all that have it
             generator = torch.Generator().manual_seed(seed)
+            replicas = [replica for replica, each in enumerate(seeds) if each == seed]
             for module in model.modules():
                 for name, parameter in module.named_parameters(recurse=False):
                     rows = parameter.shape[0] // len(seeds)  # more than one where each prototype has its own weights
                     values = cast(Any, module).draw(name, torch.Size((rows, *parameter.shape[1:])), generator)
-                    parameter[replica * rows : (replica + 1) * rows] = values
+                    parameter.view(len(seeds), rows, *parameter.shape[1:])[replicas] = values.to(parameter)

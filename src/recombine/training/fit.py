@@ -160,9 +160,9 @@ def fit(
         raise RecombineError("stand-ins and twins rename the same tokens.", hint="Set one of the two to 0.")
     twins = Twins.of(corpus.targets[0], vocabulary, recipe.twins) if recipe.twins else None
     ids = vocabulary + (SPARES if recipe.stand_ins else 2 * recipe.twins)
-    model = Recombiner(replace(recipe.network, vocabulary=ids), len(seeds))
+    with torch.device(device):
+        model = Recombiner(replace(recipe.network, vocabulary=ids), len(seeds))
     initialize(model, seeds)
-    model.to(device)
     seen = corpus.written(ids, [np.concatenate([group.rows for group in replica]) for replica in training])
     model.write_only(seen)
     model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only

@@ -203,7 +203,8 @@ class Trainer:
 
         weights, state = part(self.model.state_dict()), part(self.optimizer.state())
         self._put_back()
-        self.model = Recombiner(self.whole.architecture, len(chosen)).to(self.optimizer.masters[0])
+        with torch.device(self.optimizer.masters[0].device):
+            self.model = Recombiner(self.whole.architecture, len(chosen)).to(self.optimizer.masters[0].dtype)
         self.model.load_state_dict(weights)
         self.optimizer = self._new_optimizer()
         self.optimizer.restore(state)
