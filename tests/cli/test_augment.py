@@ -159,3 +159,16 @@ def test_samples_that_contradict_each_other_are_told_of(run: Run, tmp_path: Path
     assert f"{expected} have an input that another has with another output" in done.err
     audited = " ".join(run("audit", new, "--train", train).out.split())
     assert f"contradicted by another sample {expected} " in audited
+
+
+@pytest.mark.parametrize("format", [(), ("--format", "sigmorphon")])
+def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format: tuple[str, ...]) -> None:
+    forms = [f"{a}{b}\t{a}{b}{end}\tN;{tag}" for a in "bcdf" for b in "ou" for end, tag in (("a", "SG"), ("i", "PL"))]
+    (tmp_path / "forms.tsv").write_text("\n".join([*forms, "ho\thoa\tN;SG"]) + "\n")
+    output = tmp_path / "new.tsv"
+    options = ("--method", "geca", "--no-resample", "-n", 1, "-o", output, *format)
+    done = run("augment", tmp_path / "forms.tsv", *options)
+    assert done.code == 0, done.err
+    following = done.err.splitlines()[-1].removeprefix("Next: recombine ").split()
+    assert following[0] == "audit"
+    assert run(*following).code == 0

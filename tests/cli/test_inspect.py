@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run
+from commands import Run, assert_is_sentence
 from kinds_of_data import declension
 
 from recombine.cli.inspection import RULES
@@ -171,3 +171,9 @@ def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tm
     assert "looks like" not in done.err
     assert inspected(run, path, "--header")["examples"] == 2
     assert inspected(run, "-", "--header", stdin=path.read_text())["examples"] == 2
+
+
+def test_word_forms_have_no_header_to_skip(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "forms.tsv").write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
+    done = run("inspect", tmp_path / "forms.tsv", "--format", "sigmorphon", "--header")
+    assert_is_sentence(done, ["only TSV has a header to skip"])

@@ -114,6 +114,8 @@ def test_only_figures_at_the_papers_size_are_among_the_figures(
         (["--size", "huge"], ["unknown size 'huge'"]),
         (["--source", "nowhere"], ["nowhere", "no such folder"]),
         (["--seeds", "0"], ["--seeds"]),
+        (["--p-values"], ["--show"]),
+        (["--show", "--p-values", "--errors"], ["one of them at a time"]),
     ],
 )
 def test_what_there_is_not(run: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:

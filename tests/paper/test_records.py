@@ -3,6 +3,7 @@
 import base64
 import re
 import shlex
+import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
@@ -157,7 +158,7 @@ def test_a_folder_without_records_has_none(tmp_path: Path) -> None:
     assert read_records(tmp_path) == read_records(tmp_path / "none") == []
 
 
-def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch) -> None:
     provenance.commit.cache_clear()
     monkeypatch.setenv("RECOMBINE_COMMIT", "abc")
     found = provenance.provenance(["recombine", "a b"], "cpu")
@@ -166,9 +167,33 @@ def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert found["commit"] == "abc"
     assert all(found.values())
     provenance.commit.cache_clear()
-    monkeypatch.delenv("RECOMBINE_COMMIT")
+
+
+def test_the_commit_is_that_of_the_code_wherever_it_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An installed copy lies in the repository of whoever uses it, or in none."""
+
+    def git(*words: str) -> str:
+        name = ("-c", "user.name=a", "-c", "user.email=a@b")
+        return subprocess.run(["git", *name, *words], capture_output=True, text=True, check=True).stdout.strip()
+
+    def found() -> str:
+        provenance.commit.cache_clear()
+        return provenance.commit()
+
+    monkeypatch.delenv("RECOMBINE_COMMIT", raising=False)
     monkeypatch.chdir(tmp_path)
-    assert provenance.commit() == "unknown"
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+    assert found() == "unknown"
+    git("init", "--quiet")
+    Path("mine.txt").write_text("mine")
+    git("add", "mine.txt")
+    git("commit", "--quiet", "-m", "mine")
+    assert found() == "unknown"
+    Path("provenance.py").write_text("")
+    git("add", "provenance.py")
+    git("commit", "--quiet", "-m", "its own")
+    monkeypatch.chdir("/")
+    assert found() == git("-C", str(tmp_path), "rev-parse", "HEAD")
     provenance.commit.cache_clear()
 
 

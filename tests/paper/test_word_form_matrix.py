@@ -116,6 +116,7 @@ def test_networks_have_the_size_that_is_asked_for(source: Path) -> None:
         16,
     ]
     assert all(found.generator.network.latent == 2 and found.resampling for found in sizes.values())
+    assert all(found.predictor.own_epochs for found in sizes.values())  # whatever rows are beside a row
 
 
 def test_keys_name_the_data_of_each_seed(source: Path) -> None:

@@ -206,8 +206,8 @@ def augment_cli(
 
 def _say_next(output: str, train: str, reading: Reading) -> None:
     """Names the command that audits the samples, or if no options are right for both files, one that looks at them."""
-    beside = reading.beside(output)
-    if output == STANDARD or beside == reading:
+    beside, word_forms = reading.beside(output), Reading(format="sigmorphon", tokens=reading.tokens)
+    if output == STANDARD or reading in (beside, word_forms):  # word forms are written as they are read
         say_next("audit", output, "--train", train, *reading.options)
     else:
         say_next("inspect", output, *beside.options)

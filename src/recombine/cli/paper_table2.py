@@ -88,6 +88,10 @@ def table2_cli(
 
     if size not in SIZES:
         raise unknown("size", size, SIZES)
+    if (p_values or errors) and not show:
+        raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
+    if p_values and errors:
+        raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
     wanted: Size = "tiny" if tiny else cast("Size", size)
     if output == RESULTS and wanted != "paper":
         output = REHEARSAL if tiny else SMALL  # only figures at the paper's size belong among the figures

@@ -75,7 +75,7 @@ class Reading:
             format=how.format,
             tokens=how.tokens,
             columns=parse_columns(how.columns),
-            header=how.header and may_have,
+            header=how.header,
         )
         if may_have and not how.header:
             _warn_of_header(examples, source)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 
 from recombine import __version__
 
@@ -37,15 +38,22 @@ def provenance(command: Sequence[str], device: str) -> dict[str, str]:
 
 @cache
 def commit() -> str:
-    """Returns git's commit, or what RECOMBINE_COMMIT says where git is not at hand."""
+    """Returns the commit of this code, if it lies in a repository of its own, or what RECOMBINE_COMMIT says."""
     told = os.environ.get("RECOMBINE_COMMIT")
     if told:
         return told
+    # An installed copy may lie within a repository of its user's, whose commit says nothing of it.
+    own = _git("ls-files", "--error-unmatch", Path(__file__).name)
+    return _git("rev-parse", "HEAD") or "unknown" if own else "unknown"
+
+
+def _git(*words: str) -> str:
+    """Returns what git says in the folder of this file; nothing if it fails or is not there."""
+    command = ["git", "-C", str(Path(__file__).parent), *words]
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     except OSError:
-        return "unknown"
-    return found.stdout.strip() or "unknown"
+        return ""
 
 
 def today() -> str:

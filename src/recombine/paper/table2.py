@@ -169,7 +169,7 @@ def lines(
         for column in columns:
             for part in parts:
                 cell = shown.get((row, f"{column} {part.name} {metric}"))
-                ours = _figures(cell.mean, cell.std) if cell else ""
+                ours = _figures(cell.mean, cell.std if cell.seeds > 1 else None) if cell else ""
                 line.append(f"{mark}{ours}{mark}" if row in top[column, part] else ours)
                 line.append(_figures(*(published(row, column, part, metric) or (None, None))))
         found.append(line)
@@ -177,7 +177,9 @@ def lines(
 
 
 def _figures(mean: float | None, deviation: float | None) -> str:
-    return "-" if mean is None else f"{mean:.2f} ± {deviation:.2f}"
+    if mean is None:
+        return "-"
+    return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
 
 
 def _item_scores(records: Records, column: str, part: Part, metric: Metric) -> dict[str, list[float]]:

@@ -15,7 +15,11 @@ from recombine.training.presets import SMALL_WORD_FORM_GENERATOR, SMALL_WORD_FOR
 
 Size = Literal["paper", "small", "tiny"]
 
-SMALL = replace(WORD_FORMS, generator=SMALL_WORD_FORM_GENERATOR, predictor=SMALL_WORD_FORM_PREDICTOR)
+SMALL = replace(
+    WORD_FORMS,
+    generator=SMALL_WORD_FORM_GENERATOR,
+    predictor=replace(SMALL_WORD_FORM_PREDICTOR, min_steps=0, own_epochs=True),  # there are steps enough
+)
 
 
 def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
