@@ -219,7 +219,7 @@ def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(
     assert len(found) == 1
     assert found.requested == 2
     assert found.rejected == {"drawn before": 15}
-    assert found.shortfall.startswith("Only 1 new ones")
+    assert found.shortfall.startswith("Only one new one had come")
     assert found.shortfall.endswith("4 draws to find another, at temperature 1.")
 
 

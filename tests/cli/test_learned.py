@@ -214,6 +214,9 @@ def test_where_nothing_was_made_the_network_is_not_lost(run: Run, train: Path, t
     assert "0 of 3 samples" in done.err
     assert f"The trained network is kept in {state}: the same command with --no-resample instead" in done.err
     assert not new.exists()
+    assert "--max-time" not in done.err
+    bounded = run("augment", train, *QUICK, "--epsilon", 1e-6, "-o", tmp_path / "bounded.jsonl", "--max-time", 60)
+    assert "No file was written. More time (--max-time) may help. The trained network" in bounded.err
     again = run("augment", train, *QUICK, "--no-resample", "-o", new)
     assert again.code == 0, again.err
     assert "Training the recombination network" not in again.err

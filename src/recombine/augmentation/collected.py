@@ -74,12 +74,16 @@ class Collected:
         shortfall = ""
         if len(best) < n:
             shortfall = (
-                f"Only {len(self.kept)} new ones had come when it took more than {settings.patience} draws to "
+                f"{_counted(len(self.kept))} had come when it took more than {settings.patience} draws to "
                 f"find another, at temperature {self.temperature:g}."
             )
         kept = tuple(scored.example for scored in best)
         warning = _warning([scored.least for scored in best])
         return Samples(kept, n, dict(self.rejected), shortfall, tuple(self.turned_down), warning)
+
+
+def _counted(kept: int) -> str:
+    return f"Only {kept} new ones" if kept > 1 else "Only one new one" if kept else "No new one"
 
 
 def _warning(least: Sequence[float]) -> str:

@@ -145,7 +145,8 @@ def _advice(samples: "Samples", plan: Plan, examples: Sequence[Example]) -> str:
     place = plan.learned.model or plan.state
     kept = f" The trained network is kept in {place}: t" if place else " With --model DIR the network is kept, and t"
     again = f"he same command with {other} takes samples from it without training again."
-    return f"{kept}{again}{by_rule}"
+    longer = "" if plan.training.max_time is None else " More time (--max-time) may help."
+    return f"{longer}{kept}{again}{by_rule}"
 
 
 def _have_neighborhoods(examples: Sequence[Example], seed: int) -> bool:
