@@ -305,7 +305,7 @@ def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_look
     monkeypatch.setattr(sampling, "SHOWN", 0)
     resampler = Resampler(0.5, side=side).fit([Example(("a",), ("a",)), Example(("a",) * 2, ("a",)), EXAMPLES[1]])
     assert resampler.common == {"a"}
-    settings = replace(WARM, novelty=novelty, patience=400, warmest=1.0)
+    settings = replace(WARM, novelty=novelty, batch=200, patience=400, warmest=1.0)
 
     def drawn(accept: Validator) -> list[Samples]:
         population = sampler(settings, seeds=(1, 2))
