@@ -5,9 +5,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 from word_forms import write_language
 
+from recombine.augmentation.recombination import Recombination
+from recombine.errors import RecombineError
 from recombine.paper.distribution import Source, sources
 from recombine.paper.drawing import drawn
 from recombine.paper.files import read_samples
@@ -28,21 +31,25 @@ def silent(what: str, effort: float) -> Iterator[None]:
     yield
 
 
-def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
-    write_language(tmp_path, "spanish")
-    other = write_language(tmp_path, "turkish")
+def found(name: str, split: str) -> Settings:
+    tiny = word_form_scale(None, "tiny").settings(ROWS[name], split)
+    return replace(tiny, generator=replace(tiny.generator, max_steps=50))
+
+
+def two_languages(folder: Path) -> dict[str, Work]:
+    write_language(folder, "spanish")
+    other = write_language(folder, "turkish")
     other.write_text(other.read_text("utf-8").replace("b", "ç" * 9), "utf-8")  # longer words, other characters
-    scale = word_form_scale(tmp_path, "tiny")
-
-    def found(name: str, split: str) -> Settings:
-        tiny = scale.settings(ROWS[name], split)
-        return replace(tiny, generator=replace(tiny.generator, max_steps=50))
-
-    cache = Cache(tmp_path / "cache")
-    work = {
+    scale, cache = word_form_scale(folder, "tiny"), Cache(folder / "cache")
+    return {
         split: Work(split, [scale.task(split, seed) for seed in (0, 1)], [0, 1], cache, torch.device("cpu"), silent)
         for split in SPLITS
     }
+
+
+def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
+    work = two_languages(tmp_path)
+    cache = work["spanish-8"].cache
     learned = ("learned aug", "recomb-1", "recomb-1 + resampling")
     names = ("geca", *learned, "geca + recomb-1 + resampling")  # the last has the samples of two others
 
@@ -81,3 +88,21 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
             found_jointly = read_samples(done.folder)
             assert [each.examples for each in found_jointly] == [each.examples for each in alone]
             assert [each.rejected for each in found_jointly] == [each.rejected for each in alone]
+
+
+def test_networks_that_cannot_be_kept_are_told_of_and_their_samples_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(*_: object) -> None:
+        raise RecombineError("there is no room.")
+
+    monkeypatch.setattr(Recombination, "save", save)
+    work = two_languages(tmp_path)
+    missing = {split: list(sources(work[split], "learned aug", found("learned aug", split))) for split in SPLITS}
+    (job,) = joint_jobs(missing, work)
+    with pytest.raises(RecombineError, match="no room"):
+        job.do()
+    for split in SPLITS:
+        settings = found("learned aug", split)
+        assert work[split].cache.find(work[split].keys.generator(settings)) is None
+        assert work[split].cache.find(work[split].keys.samples(settings)) is not None

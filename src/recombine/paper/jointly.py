@@ -5,6 +5,7 @@ A GPU trains many networks in little more time than a few.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from recombine.augmentation.recombination import Recombination
@@ -69,14 +70,22 @@ def _name(needs: Needs) -> str:
 
 
 def _train_and_draw(needs: Needs, rows: Sequence[Needs]) -> None:
-    networks = _trained(needs)
-    for row in rows:
-        if any(work.cache.find(source.stage) is None for work, source in row):  # rows may share samples
-            _draw(row, networks)
+    networks, seconds = _trained(needs)
+    # To keep gigabytes of weights is a matter of checksums and of the disk: meanwhile the GPU may draw.
+    with ThreadPoolExecutor(len(needs)) as beside:
+        kept = [
+            beside.submit(_keep, work, source, _on_host(networks.only(part)), seconds / len(needs))
+            for work, source, part in _parts(needs)
+        ]
+        for row in rows:
+            if any(work.cache.find(source.stage) is None for work, source in row):  # rows may share samples
+                _draw(row, networks)
+    for each in kept:
+        each.result()
 
 
-def _trained(needs: Needs) -> Recombination:
-    """Trains the networks of several splits as one population, and keeps each split's by themselves.
+def _trained(needs: Needs) -> tuple[Recombination, float]:
+    """Trains the networks of several splits as one population; returns them, and the seconds that it took.
 
     They know the tokens of all splits, so that they start from other weights than networks trained alone.
     """
@@ -89,12 +98,19 @@ def _trained(needs: Needs) -> Recombination:
     began = time.perf_counter()
     with first.progress(f"{_name(needs)}: {len(tasks)} recombination networks", effort) as report:
         networks.fit_each([task.train for task in tasks], neighborhoods, report=report, graphs=first.graphs)
-    seconds = time.perf_counter() - began
-    for work, source, part in _parts(needs):
-        with work.cache.doing(work.keys.generator(source.settings)) as done:
-            networks.only(part).save(done.folder / MODEL)
-            done.seconds = {"generator": seconds / len(needs)}  # its share of what the population took
+    return networks, time.perf_counter() - began
+
+
+def _on_host(networks: Recombination) -> Recombination:
+    networks.fitted_.model.cpu()  # the GPU's memory is for those that draw
     return networks
+
+
+def _keep(work: Work, source: Source, networks: Recombination, seconds: float) -> None:
+    """Keeps the networks of one split, and its share of what the population took."""
+    with work.cache.doing(work.keys.generator(source.settings)) as done:
+        networks.save(done.folder / MODEL)
+        done.seconds = {"generator": seconds}
 
 
 def _draw(needs: Needs, networks: Recombination) -> None:
