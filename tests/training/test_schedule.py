@@ -94,6 +94,25 @@ def test_batches_hold_sequences_of_about_the_same_length() -> None:
     assert padding(drawn) < min(padding(rng.permutation(48).reshape(6, 8)) for _ in range(100))
 
 
+@pytest.mark.parametrize(("sorting", "as_fine_as"), [(1, 1), (5, 5), (100, 100), (None, 4)])
+def test_sequences_share_batches_whose_rounded_lengths_are_alike(sorting: int | None, as_fine_as: int) -> None:
+    """Beyond that they come as they are drawn."""
+    groups, sources, targets = [[Group(np.arange(48))]], VARIED.source_lengths[0], VARIED.target_lengths[0]
+
+    def pool(**settings: int | None) -> set[tuple[int, ...]]:
+        first = islice(Schedule(VARIED, groups, [3], 6, pool=16, **settings), 16)
+        return {tuple(b.rows[0].tolist()) for b in first}
+
+    def lengths(row: int) -> tuple[int, int, int]:
+        source, target = (math.ceil(each[row] / as_fine_as) for each in (sources, targets))
+        return max(source, target), target, source
+
+    drawn = next(Schedule(VARIED, groups, [3], 6, pool=16)._stream(0)).tolist()
+    in_order = sorted(drawn, key=lengths)
+    assert pool(sorting=sorting) == {tuple(in_order[start : start + 6]) for start in range(0, 96, 6)}
+    assert (pool(sorting=sorting) == {tuple(drawn[start : start + 6]) for start in range(0, 96, 6)}) == (sorting == 100)
+
+
 def test_the_same_seeds_give_the_same_batches() -> None:
     groups = [mixture(40, 8, 0.2)]
     first, second = (batches(70, groups=groups, seeds=[5], batch=4) for _ in range(2))

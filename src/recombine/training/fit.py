@@ -37,6 +37,8 @@ class Recipe:
     Attributes:
         network: The network's shape; its vocabulary is the data's.
         batch: Sequences in a batch.
+        sorting: Sequences share batches whose lengths are alike, rounded up to a multiple of this: a small number saves
+            padding, a large one mixes lengths, from which small data learn better. None: 4, in long training 2.
         epochs: Passes over the training rows.
         min_steps: Go on for more epochs until there are so many steps: what small data need.
         max_steps: Stop after so many steps even if the epochs are not over, judging and reporting a few times on the
@@ -63,6 +65,7 @@ class Recipe:
 
     network: Architecture
     batch: int = 64
+    sorting: int | None = None
     epochs: int = 10
     min_steps: int = 0
     max_steps: int | None = None
@@ -171,7 +174,7 @@ def fit(
     rounding = 2 if settings.steps > LONG else 4
     trainer = Trainer(
         model,
-        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding),
+        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding, sorting=recipe.sorting),
         settings,
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,

@@ -77,6 +77,8 @@ class Schedule:
         batch: B.
         pool: How many batches are drawn and sorted at a time.
         rounding: Batches' steps are rounded up to a multiple of this, so that there are few different shapes.
+        sorting: Rows are sorted by lengths that are rounded up to a multiple of this; None: of `rounding`. The larger,
+            the more lengths are mixed in a batch.
         active: The replicas that batches are for, all of them at first; may become fewer on the way.
     """
 
@@ -86,6 +88,7 @@ class Schedule:
     batch: int
     pool: int = 64
     rounding: int = 4
+    sorting: int | None = None
 
     def __post_init__(self) -> None:
         self.active = list(range(len(self.seeds)))
@@ -130,7 +133,9 @@ class Schedule:
 
     def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
         """Sorts by rounded lengths only, so that copies of a row from later passes do not end up side by side."""
-        targets, sources = (self._rounded(lengths[pool]) for lengths in self._lengths(replica))
+        targets, sources = (
+            _rounded(lengths[pool], self.sorting or self.rounding) for lengths in self._lengths(replica)
+        )
         return pool[np.lexsort((sources, targets, np.maximum(targets, sources)))]
 
     def _shaped(self, index: np.ndarray) -> Batch:
@@ -138,7 +143,8 @@ class Schedule:
             np.array([max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))])
             for each in zip(*map(self._lengths, self.active), strict=True)
         )
-        return Batch(index, int(self._rounded(sources)[0]), int(self._rounded(targets)[0]))
+        return Batch(index, *(int(_rounded(steps, self.rounding)[0]) for steps in (sources, targets)))
 
-    def _rounded(self, steps: np.ndarray) -> np.ndarray:
-        return -(-steps // self.rounding) * self.rounding
+
+def _rounded(steps: np.ndarray, multiple: int) -> np.ndarray:
+    return -(-steps // multiple) * multiple
