@@ -146,6 +146,7 @@ def test_an_unknown_rule_or_size_or_device() -> None:
         ({"max_time": 0}, "max_time is 0"),
         ({"max_time": float("nan")}, "max_time is nan"),
         ({"network": replace(QUICK_GENERATOR, batch=0)}, "batch is 0"),
+        ({"network": replace(QUICK_GENERATOR, sorting=0)}, "sorting is 0, expected a whole number, at least 1"),
         ({"progress": "foo"}, "the progress is 'foo', expected a function or None"),
         ({"seed": 0.5}, "seed is 0.5"),
     ],

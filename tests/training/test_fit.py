@@ -212,16 +212,19 @@ def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
 
 
 @pytest.mark.parametrize(("long", "rounding"), [(11, 2), (12, 4)])
-def test_batches_of_long_training_are_padded_less(monkeypatch: pytest.MonkeyPatch, long: int, rounding: int) -> None:
+@pytest.mark.parametrize("sorting", [None, 16])
+def test_batches_of_long_training_are_padded_less(
+    monkeypatch: pytest.MonkeyPatch, long: int, rounding: int, sorting: int | None
+) -> None:
     """Three epochs of four steps; 40 rows less the 8 that are held out, in batches of 8."""
     seen = []
 
     def schedule_of(*values: object, **settings: object) -> Schedule:
-        seen.append(settings["rounding"])
+        seen.append((settings["rounding"], settings["sorting"]))
         return Schedule(*values, **settings)
 
     monkeypatch.setattr(fit_module, "LONG", long)
     monkeypatch.setattr(fit_module, "Schedule", schedule_of)
-    history = fitted([1]).history
+    history = fitted([1], replace(RECIPE, sorting=sorting)).history
     assert len(history.loss) == 3
-    assert seen == [rounding]
+    assert seen == [(rounding, sorting)]

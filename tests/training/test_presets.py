@@ -26,6 +26,7 @@ def test_training_on_word_forms_is_that_of_the_appendices() -> None:
     for recipe in (WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR):
         assert (recipe.lr, recipe.clip, recipe.loss_per, recipe.held_out, recipe.batch) == (1e-4, None, "token", 0, 64)
         assert (recipe.patience, recipe.keep_best, recipe.enough) == (0, False, 0)
+        assert recipe.sorting == 16
     one_prototype = WORD_FORM_GENERATOR.settings(4000)
     assert (one_prototype.epochs, one_prototype.steps_per_epoch, one_prototype.decay_at) == (25, 62, 0)
     baseline = WORD_FORM_PREDICTOR.settings(1000)
@@ -39,5 +40,6 @@ def test_small_networks_differ_in_size_and_pace_alone() -> None:
         (SMALL_WORD_FORM_PREDICTOR, WORD_FORM_PREDICTOR),
     ):
         assert small.network.hidden < paper.network.hidden
+        assert small.sorting == paper.sorting
         assert (small.network.copying, small.network.prototypes) == (paper.network.copying, paper.network.prototypes)
         assert small.settings(1000).epochs * small.settings(1000).steps_per_epoch <= 1500

@@ -91,8 +91,8 @@ WORD_FORM_GENERATOR = Recipe(
 )
 """The paper's recombination network for word forms (appendices A and C).
 
-Of a thousand words there are few of each length, and batches that hold nothing else teach less: most words have up to 16
-characters and tags, and share theirs at random.
+Of a thousand words there are few of each length, and predictors learned less from batches that hold nothing else: most
+words have up to 16 characters and tags, and share theirs at random.
 
 Only tokens of its own training targets are written: in a population whose networks have data of their own, and one
 vocabulary for all, each writes as if the vocabulary were its own.
