@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from recombine.evaluation.metrics import Counts, analysis_elements
+from recombine.evaluation.metrics import analysis_elements, micro_f1
 from recombine.evaluation.seeds import summarize
 from recombine.example import Tokens
 from recombine.paper.settings import WORD_FORMS
@@ -25,20 +25,15 @@ from recombine.paper.word_forms import SETS, WordFormTask, WordFormTasks
 from recombine.prediction.predictor import Predictor
 
 
-def f1(outputs: list[Tokens], golds: list[Tokens]) -> float:
-    """Returns the micro F1 of analyses."""
-    pairs = zip(golds, outputs, strict=True)
-    found = [Counts.of(analysis_elements(gold), analysis_elements(output)) for gold, output in pairs]
-    names = ("true_positives", "false_positives", "false_negatives")
-    return Counts(*(sum(getattr(each, name) for each in found) for name in names)).f1
-
-
 def scores(task: WordFormTask, outputs: list[Tokens]) -> dict[str, float]:
     """Returns the F1 of each test set."""
     golds = [task.as_predicted(example).y for example in task.test]
     ends = [sum(task.sets[:number]) for number in range(len(SETS) + 1)]
     parts = [slice(start, end) for start, end in pairwise(ends)]
-    return {name: f1(outputs[part], golds[part]) for name, part in zip(SETS, parts, strict=True)}
+    return {
+        name: micro_f1(golds[part], outputs[part], elements=analysis_elements)
+        for name, part in zip(SETS, parts, strict=True)
+    }
 
 
 def main() -> None:
