@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from augmenters import EXAMPLES, OWN_DATA_CASES, RECIPE, Case
+from augmenters import EXAMPLES, OWN_DATA_CASES, RECIPE, Case, in_full
 
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
@@ -27,10 +27,6 @@ def case(request: pytest.FixtureRequest) -> Case:
 @pytest.fixture(scope="module")
 def fitted(case: Case) -> OwnDataAugmenter:
     return case.fitted()
-
-
-def in_full(samples: list[Example]) -> list[str]:
-    return [f"{sample} {sample.provenance}" for sample in samples]
 
 
 def test_strings_and_columns_teach_the_same_as_examples(case: Case, fitted: OwnDataAugmenter) -> None:
