@@ -8,11 +8,12 @@ from word_forms import write_language
 
 from recombine.data import files
 from recombine.data.sigmorphon import few_shot
+from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
 from recombine.paper.error_classes import KNOWN, MISMATCH, RIGHT, UNJUDGED, WRONG, Judge
 from recombine.paper.rows import LANGUAGES
-from recombine.paper.word_forms import WordFormTasks, no_word_form
+from recombine.paper.word_forms import WordFormTask, WordFormTasks, no_word_form
 
 PUBLISHED = Path(__file__).parent.parent.parent.parent / "shared/data/sigmorphon2018"
 
@@ -35,6 +36,21 @@ def test_seeds_take_the_splits_in_turn(source: Path) -> None:
         assert found.sets == (100, 100, 100)
     assert tasks("turkish-8", 3) is tasks("turkish-8", 8)
     assert tasks("turkish-8", 3) is not tasks("turkish-8", 4)
+
+
+def test_splits_are_drawn_as_far_as_they_are_asked_for(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(WordFormTask, "of", lambda split, _: drawn.append(split) or len(drawn))
+    tasks = WordFormTasks(source)
+    assert (tasks("turkish-8", 1), len(drawn)) == (7, 7)
+    assert (tasks("turkish-4", 0), tasks("turkish-8", 2), len(drawn)) == (1, 8, 8)
+
+
+def test_a_missing_language_is_told_of_as_often_as_it_is_asked_for(source: Path) -> None:
+    tasks = WordFormTasks(source)
+    for _ in range(2):
+        with pytest.raises(RecombineError, match="unknown language 'spanish'"):
+            tasks("spanish-8", 0)
 
 
 def test_predictors_see_the_form_and_give_the_analysis(source: Path) -> None:

@@ -1,10 +1,12 @@
 """The data of Table 2: a task for each language, number of hints and split, drawn when it is first asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from recombine.data import files, sigmorphon
+from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.experiment import Task
 from recombine.inflection import Inflection, is_inflection, is_tag, reordered, split_analysis
@@ -65,20 +67,24 @@ class WordFormTasks:
         self, source: Path | None, part: Callable[[sigmorphon.FewShot], sigmorphon.FewShot] = lambda split: split
     ) -> None:
         self.source, self.part = source, part
-        self._tasks: dict[str, list[list[WordFormTask]]] = {}
+        self._drawn: dict[str, tuple[list[WordFormTask], Iterator[WordFormTask]]] = {}  # by language: so far, the rest
 
     def __call__(self, column: str, seed: int) -> WordFormTask:
         """Returns the task, the same object whenever it is asked for again."""
         language, hints = column.rsplit("-", 1)
-        if language not in self._tasks:
-            self._tasks[language] = self._drawn(language)
-        by_split = self._tasks[language][sigmorphon.HINTS.index(int(hints))]
-        return by_split[seed % len(by_split)]
+        if language not in self._drawn:
+            self._drawn[language] = [], self._draw(language)
+        tasks, rest = self._drawn[language]
+        place = sigmorphon.HINTS.index(int(hints)) * len(sigmorphon.SPLITS) + seed % len(sigmorphon.SPLITS)
+        try:
+            tasks += islice(rest, max(0, place + 1 - len(tasks)))
+        except RecombineError:
+            del self._drawn[language]  # what failed has ended: who asks again is told again
+            raise
+        return tasks[place]
 
-    def _drawn(self, language: str) -> list[list[WordFormTask]]:
-        """Returns the tasks of a language by number of hints and split."""
+    def _draw(self, language: str) -> Iterator[WordFormTask]:
+        """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
         attested = files.read_inflections(sigmorphon.locate(language, self.source))
-        splits = iter(sigmorphon.few_shots(attested))
-        return [
-            [WordFormTask.of(self.part(next(splits)), attested) for _ in sigmorphon.SPLITS] for _ in sigmorphon.HINTS
-        ]
+        for split in sigmorphon.few_shots(attested):
+            yield WordFormTask.of(self.part(split), attested)
