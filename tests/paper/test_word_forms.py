@@ -7,7 +7,7 @@ import pytest
 from word_forms import write_language
 
 from recombine.data import files
-from recombine.data.sigmorphon import few_shot
+from recombine.data.sigmorphon import FewShot, few_shot
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
@@ -44,6 +44,23 @@ def test_splits_are_drawn_as_far_as_they_are_asked_for(source: Path, monkeypatch
     tasks = WordFormTasks(source)
     assert (tasks("turkish-8", 1), len(drawn)) == (7, 7)
     assert (tasks("turkish-4", 0), tasks("turkish-8", 2), len(drawn)) == (1, 8, 8)
+
+
+def test_an_interruption_leaves_what_was_drawn_and_the_rest_can_still_be_had(source: Path) -> None:
+    seen: list[FewShot] = []
+
+    def part(split: FewShot) -> FewShot:
+        seen.append(split)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return split
+
+    tasks = WordFormTasks(source, part)
+    first = tasks("turkish-4", 0)
+    with pytest.raises(KeyboardInterrupt):
+        tasks("turkish-4", 2)
+    assert tasks("turkish-4", 0) is first
+    assert tasks("turkish-4", 2).train == WordFormTasks(source)("turkish-4", 2).train
 
 
 def test_a_missing_language_is_told_of_as_often_as_it_is_asked_for(source: Path) -> None:

@@ -6,7 +6,6 @@ from itertools import islice
 from pathlib import Path
 
 from recombine.data import files, sigmorphon
-from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.experiment import Task
 from recombine.inflection import Inflection, is_inflection, is_tag, reordered, split_analysis
@@ -78,8 +77,8 @@ class WordFormTasks:
         place = sigmorphon.HINTS.index(int(hints)) * len(sigmorphon.SPLITS) + seed % len(sigmorphon.SPLITS)
         try:
             tasks += islice(rest, max(0, place + 1 - len(tasks)))
-        except RecombineError:
-            del self._drawn[language]  # what failed has ended: who asks again is told again
+        except BaseException:  # what failed has ended: who asks again has it drawn again
+            self._drawn[language] = tasks, islice(self._draw(language), len(tasks), None)
             raise
         return tasks[place]
 

@@ -38,7 +38,7 @@ class Recipe:
         network: The network's shape; its vocabulary is the data's.
         batch: Sequences in a batch.
         sorting: Sequences share batches whose lengths are alike, rounded up to a multiple of this: a small number saves
-            padding, a large one mixes lengths, which word forms are learned better from. None: 4, in long training 2.
+            padding, a large one mixes lengths, as in batches drawn at random. None: 4, in long training 2.
         epochs: Passes over the training rows.
         min_steps: Go on for more epochs until there are so many steps: what small data need.
         max_steps: Stop after so many steps even if the epochs are not over, judging and reporting a few times on the
