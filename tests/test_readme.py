@@ -2,30 +2,38 @@
 
 Every ``console`` and ``python`` block of a page is run, in order and in one folder, as a reader would. A line of output
 that the page shows must come, in order. Dots stand for anything: ``...`` alone for any lines, within a line for any
-text. After ``print(...)  #`` stands what is printed. Commands that would take minutes are run with further options, in
-blocks with ``<!-- rehearsed with OPTIONS -->`` before them. Commands in ``sh`` blocks and in sentences may take hours
-or a GPU: of these it is checked that the program knows them and their options.
+text. After ``print(...)  #`` stands what is printed. Of a block with ``<!-- rehearsed with OPTIONS -->`` before it, the
+first of our commands would take long and is run with these options, too. Commands in ``sh`` blocks and in sentences may
+take hours or a GPU: of these it is checked that the program knows them and their options.
 
 Pages of the docs, but for the tutorial itself, may use the files that the tutorial's first block writes.
 """
 
 import os
 import re
+import runpy
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from word_forms import write_language
+
+from recombine.cli import main
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = re.compile(
-    r"^(?:<!-- rehearsed with (?P<options>.*) -->\n)?```(?P<language>console|python)\n(?P<text>.*?)^```$", re.M | re.S
+    r"^(?:<!-- rehearsed with (?P<options>[^\n]*) -->\n)?```(?P<language>console|python)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 PROGRAMS = Path(sys.executable).parent
 
@@ -51,10 +59,21 @@ def steps(page: Path) -> Iterator[Step]:
         if block["language"] == "python":
             yield Step([sys.executable, "-c", text], re.findall(r"print\(.*\)  # (.*)", text))
             continue
+        options = block["options"]
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            if options and part.startswith("recombine "):
+                part, options = rehearsed(part, options), None
             command, *shown = part.splitlines()
-            rehearsed = f"{command} {block['options'] or ''}"
-            yield Step(shell(rehearsed), [line for line in shown if line not in ("", "...")])
+            yield Step(shell(command), [line for line in shown if line not in ("", "...")])
+
+
+def rehearsed(part: str, options: str) -> str:
+    """Adds options to the command on the first line; the others tell of a number of epochs as it then is."""
+    command, _, shown = part.partition("\n")
+    told, meant = (re.search(r"--epochs (\d+)", words) for words in (command, options))
+    if told and meant:
+        shown = shown.replace(f" {told[1]} epochs", f" {meant[1]} epochs")
+    return f"{command} {options}\n{shown}"
 
 
 def mentioned() -> list[str]:
@@ -86,10 +105,18 @@ def test_pattern_knows_what_differs() -> None:
     assert not re.fullmatch(pattern("a    1"), "a 2")
 
 
-def test_comments_add_options_to_the_blocks_that_they_stand_before(tmp_path: Path) -> None:
+def test_comments_add_options_to_the_first_command_of_the_blocks_that_they_stand_before(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("<!-- rehearsed with --epochs 1 -->\n```console\n$ a b\nc\n```\n\n```console\n$ d\n```\n", "utf-8")
-    assert [(step.words[-1].strip(), step.shown) for step in steps(page)] == [("a b --epochs 1", ["c"]), ("d", [])]
+    block = "```console\n$ a\n$ recombine b --epochs 60\nIn 60 epochs, 60 s.\n$ recombine c\n```\n"
+    page.write_text(f"<!-- rehearsed with --epochs 1 -->\n{block}\n{block}", "utf-8")
+    assert [(step.words[-1], step.shown) for step in steps(page)] == [
+        ("a", []),
+        ("recombine b --epochs 60 --epochs 1", ["In 1 epochs, 60 s."]),
+        ("recombine c", []),
+        ("a", []),
+        ("recombine b --epochs 60", ["In 60 epochs, 60 s."]),
+        ("recombine c", []),
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page))], ids=lambda page: page.name)
@@ -116,8 +143,27 @@ def test_commands_and_options_that_there_are_not_are_noticed() -> None:
 
 
 def unknown_options(command: str) -> list[str]:
-    told = run(shell(f"{command} --help"), ROOT)
+    told = told_by(command)
     return [word for word in command.split() if word.startswith("--") and word not in told]
+
+
+def told_by(command: str) -> str:
+    """Returns what a command says of itself, in this process: another one would take seconds to import torch."""
+    program, *words = [*shlex.split(command), "--help"]
+    start = partial(run_script, words) if program == "python" else partial(main, words)
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err, pytest.raises(SystemExit) as ended:
+        start()
+    assert not ended.value.code, err.getvalue()
+    return out.getvalue()
+
+
+def run_script(words: list[str]) -> None:
+    """Runs a script as Python does: with these words, and with the modules beside it."""
+    script = ROOT / words[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", words)
+        patch.syspath_prepend(script.parent)
+        runpy.run_path(str(script), run_name="__main__")
 
 
 def check(step: Step, folder: Path) -> None:
