@@ -11,7 +11,6 @@ import sys
 sys.path.insert(0, {tests!r})
 import tiny_networks
 from recombine.cli import main
-from recombine.training import presets
 
 def run(words):
     try:
@@ -19,10 +18,10 @@ def run(words):
     except SystemExit as ended:
         return ended.code
 
-presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny_networks.PREDICTOR
+tiny_networks.make_small_tiny()
 train, out = sys.argv[1:]
 both = ["--device", "cpu", "--epochs", "4"]
-large = ["--device", "cpu", "--epochs", "2", "--size", "paper"]  # so large that threads share the work
+large = ["--device", "cpu", "--epochs", "1", "--size", "paper"]  # so large that threads share the work
 new = ["-n", "5", "--no-resample", "--temperature", "1", "--model", out + "/generator", "-o", out + "/a.jsonl"]
 assert run(["augment", train, *both, *new]) == 0
 assert run(["augment", train, "--method", "geca", "-n", "5", "-o", out + "/b.jsonl"]) == 0

@@ -13,7 +13,6 @@ TIMES = {"twice": 2, "thrice": 3}
 
 QUICK_GENERATOR = replace(
     GENERATOR,
-    network=replace(GENERATOR.network, write_dropout=0.0),  # without, so few steps suffice to give samples
     batch=16,
     lr=0.01,
     epochs=100,

@@ -60,17 +60,12 @@ def words(tmp_path: Path) -> Path:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes small networks tiny, so that they train in a second or two."""
     import torch
-    from tiny_networks import GENERATOR, PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
-
-    from recombine.training import presets
+    from tiny_networks import make_small_tiny
 
     torch.set_num_threads(1)
     # What they say has nothing to do with what goes together.
     monkeypatch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
-    monkeypatch.setattr(presets, "SMALL_GENERATOR", GENERATOR)
-    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
-    monkeypatch.setattr(presets, "SMALL_WORD_FORM_GENERATOR", WORD_FORM_GENERATOR)
-    monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
+    make_small_tiny(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ def made_by(samples: list[Example]) -> list[tuple[str, int]]:
 def test_half_of_the_samples_are_gecas_and_no_input_comes_twice(
     run: Run, both: Augment, train: Path, new: Path
 ) -> None:
-    done = both("--no-resample", "-n", 15, "--json")
+    done = both("--no-resample", "-n", 15, "--epochs", 12, "--json")
     assert done.code == 0, done.err
     made = files.read(new)
     assert made_by(made) == [("geca", 7), ("recombination", 8)]

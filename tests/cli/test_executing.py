@@ -88,7 +88,7 @@ def test_samples_are_the_same_byte_for_byte(
     searched: list[str] = []
     outcomes = Ray.outcomes
     monkeypatch.setattr(Ray, "outcomes", lambda *words: searched.append(repr(words[1])) or outcomes(*words))
-    options = ("-n", 12, "--device", "cpu", "--seeds", 2, "--no-resample", "--epochs", 10)
+    options = ("-n", 12, "--device", "cpu", "--seeds", 2, "--no-resample", "--epochs", 6)
     executors = {"none": (), "serial": ("--executor", "serial"), "processes": ("--executor", "processes")}
     for name, words in (executors | {"ray": ("--executor", "ray", "--address", cluster.address)}).items():
         done = run("augment", train, *options, *words, "-o", tmp_path / f"{name}.jsonl")

@@ -1,6 +1,7 @@
 """The learned method of ``recombine augment``."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -136,16 +137,24 @@ def test_a_model_cannot_be_trained_otherwise_afterwards(
     assert_is_sentence(done, [str(trained), f"trained with {option}", f"not {value}", "another folder"])
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a model is kept that tests may copy; the first of them trains it."""
+    return tmp_path_factory.mktemp("kept") / "model"
+
+
 @pytest.fixture
-def trained(augment: Callable[..., Outcome], tmp_path: Path) -> Path:
-    options = ("--neighborhood", "long-short", "--epochs", 1, "-n", 1)
-    assert augment("--model", tmp_path / "model", *options).code == 0
-    return tmp_path / "model"
+def trained(augment: Callable[..., Outcome], kept: Path, tmp_path: Path) -> Path:
+    """A model that a test may spoil."""
+    if not kept.exists():
+        options = ("--neighborhood", "long-short", "--epochs", 12, "-n", 1, "--temperature", 1)
+        assert augment("--model", kept, *options).code == 0
+    return shutil.copytree(kept, tmp_path / "model")
 
 
 def test_what_a_model_has_may_be_said_again(augment: Callable[..., Outcome], trained: Path) -> None:
-    options = ("--prototypes", 2, "--neighborhood", "long-short", "--seeds", 1, "--epochs", 1, "-n", 1)
-    assert augment("--model", trained, *options).code == 0
+    options = ("--prototypes", 2, "--neighborhood", "long-short", "--seeds", 1, "--epochs", 12)
+    assert augment("--model", trained, *options, "-n", 1, "--temperature", 1).code == 0
 
 
 def test_a_model_of_other_examples(augment: Callable[..., Outcome], trained: Path, words: Path) -> None:
@@ -254,9 +263,10 @@ def test_a_network_that_learned_nothing_needs_more_training(
 def test_a_count_that_cannot_be_reached(
     augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = replace(TAME, patience=1, batch=64, surplus=1.0)
+    impatient = replace(TAME, patience=5, batch=64, surplus=1.0)
     monkeypatch.setattr("recombine.augmentation.recombination.TAME", impatient)
-    done = augment("-n", 300, "--epsilon", "0.05", "-o", tmp_path / "new.jsonl", "--json")
+    options = ("-n", 300, "--epsilon", "0.3", "--epochs", 15, "--temperature", 1, "--json")
+    done = augment(*options, "-o", tmp_path / "new.jsonl")
     assert done.code == 0, done.err
     report = json.loads(done.out)
     assert 0 < report["kept"] < 300

@@ -137,11 +137,11 @@ import os, signal, sys
 sys.path.insert(0, {tests!r})
 import torch
 import tiny_networks
-from recombine.training import presets, resume
+from recombine.training import resume
 
 torch.set_num_threads(1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background has its children ignore it
-presets.SMALL_GENERATOR, presets.SMALL_PREDICTOR = tiny_networks.GENERATOR, tiny_networks.PREDICTOR
+tiny_networks.make_small_tiny()
 resume.EVERY = 0.0
 saves, save = [], resume.Checkpoint.save
 
@@ -158,38 +158,40 @@ main(sys.argv[1:])
 
 
 def stopped(arguments: list[object], *, after: int, signal: str = "signal.SIGKILL") -> subprocess.CompletedProcess[str]:
-    """Runs a command in a process that gets a signal after so many epochs; 0: never."""
+    """Runs a command in a process that gets a signal after so many epochs."""
     program = KILLED.format(tests=str(Path(__file__).parent.parent), saves=after, signal=signal)
     command = [sys.executable, "-c", program, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_a_killed_training_of_predictors_goes_on_to_the_same_result(train: Path, tmp_path: Path) -> None:
+def test_a_killed_training_of_predictors_goes_on_to_the_same_result(run: Run, train: Path, tmp_path: Path) -> None:
     arguments = ["train", train, "--device", "cpu", "--seeds", 2, "--epochs", 10, "-o"]
-    whole = stopped([*arguments, tmp_path / "whole"], after=0)
-    assert whole.returncode == 0, whole.stderr
+    whole = run(*arguments, tmp_path / "whole")
+    assert whole.code == 0, whole.err
     killed = stopped([*arguments, tmp_path / "model"], after=6)
     assert killed.returncode == -9
     assert sorted(path.name for path in tmp_path.iterdir()) == [".model.lock", "model.training", "train.tsv", "whole"]
-    resumed = stopped([*arguments, tmp_path / "model"], after=0)
-    assert resumed.returncode == 0, resumed.stderr
-    percentages = [line.split(" %")[0].split()[-1] for line in resumed.stderr.splitlines() if " %, " in line]
+    resumed = run(*arguments, tmp_path / "model")
+    assert resumed.code == 0, resumed.err
+    percentages = [line.split(" %")[0].split()[-1] for line in resumed.err.splitlines() if " %, " in line]
     assert percentages == ["70", "80", "90", "100"]
     weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
     assert weights[0] == weights[1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
-@pytest.mark.parametrize("saves", [2, 5], ids=["in training", "before samples are drawn"])
-def test_a_killed_augmentation_goes_on_to_the_same_samples(train: Path, tmp_path: Path, saves: int) -> None:
+def test_a_killed_augmentation_goes_on_to_the_same_samples(run: Run, train: Path, tmp_path: Path) -> None:
     arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "--temperature", 1, "-o"]
-    assert stopped([*arguments, tmp_path / "whole.jsonl"], after=0).returncode == 0
-    assert stopped([*arguments, tmp_path / "new.jsonl"], after=saves).returncode == -9
-    left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == left
-    assert stopped([*arguments, tmp_path / "new.jsonl"], after=0).returncode == 0
-    assert (tmp_path / "new.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "train.tsv", "whole.jsonl"]
+    whole, new = tmp_path / "whole.jsonl", tmp_path / "new.jsonl"
+    assert run(*arguments, whole).code == 0
+    for saves in (2, 5):  # in training, and before samples are drawn
+        assert stopped([*arguments, new], after=saves).returncode == -9
+        left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == left
+        assert run(*arguments, new).code == 0
+        assert new.read_bytes() == whole.read_bytes()
+        new.unlink()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["train.tsv", "whole.jsonl"]
 
 
 def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:

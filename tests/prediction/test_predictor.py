@@ -94,7 +94,7 @@ def augmenter(request: pytest.FixtureRequest) -> Recombination:
     """A network trained with stand-ins, which may write only tokens of training targets, or all tokens."""
     network = replace(GENERATOR.network, write_seen_only=request.param)
     sampling = SamplingSettings(decoding=Decoding("temperature", 1.0), batch=64, patience=20)
-    recipe = replace(GENERATOR, network=network, epochs=8, min_steps=0, max_steps=None, stand_ins=0.5)
+    recipe = replace(GENERATOR, network=network, epochs=16, min_steps=0, max_steps=None, stand_ins=0.5)
     return Recombination(LongShort(), recipe, sampling=sampling, seeds=(1, 2), device="cpu").fit(TRAIN)
 
 
