@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
+from tiny_networks import PREDICTOR, SAMPLING, WORD_FORM_PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
 
@@ -30,9 +30,10 @@ PLAN = Plan(seeds=(0, 1), n=12, device="cpu", epsilon=0.03)
 @pytest.fixture(scope="module", autouse=True)
 def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recombine.own_data.networks.SMALL_STEPS", 400)
+        patch.setattr("recombine.own_data.networks.SMALL_STEPS", 250)
         # What they say has nothing to do with what goes together.
         patch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
+        patch.setattr("recombine.augmentation.recombination.TAME", SAMPLING)
         patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
         patch.setattr(presets, "SMALL_PREDICTOR", replace(PREDICTOR, epochs=5, held_out=0.1))
         patch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", replace(WORD_FORM_PREDICTOR, epochs=1))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,7 @@ def run(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
         yield
 
     how = How(output=folder, cache=Cache(folder / ".cache"), device=torch.device("cpu"))
-    scale = replace(scale, settings=shorter)
+    scale = replace(scale, settings=shorter, task=cache(scale.task))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recombine.augmentation.collected.LEAST", 4)
         Matrix(list(ROWS.values()), ["turkish-8"], [0, 1], how, progress=progress, scale=scale).run()
