@@ -18,7 +18,7 @@ from recombine.neighborhoods import Tagged, TagPairs
 torch.set_num_threads(1)
 
 ENDINGS = {"PRS": "ir", "PROG": "iyor", "PST": "di"}
-RECIPE = replace(WORD_FORM_GENERATOR, epochs=100, max_steps=40)
+RECIPE = replace(WORD_FORM_GENERATOR, batch=8, epochs=100, max_steps=40)
 
 
 def forms(*lemmas: str) -> list[Example]:

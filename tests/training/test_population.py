@@ -17,7 +17,7 @@ from recombine.training.loop import Evaluate, Trainer, TrainingSettings
 from recombine.training.schedule import Schedule, mixture
 
 LONGEST = 16
-SETTINGS = TrainingSettings(epochs=4, steps_per_epoch=5, lr=0.01, clip=0.5)
+SETTINGS = TrainingSettings(epochs=4, steps_per_epoch=3, lr=0.01, clip=0.5)
 PREDICTOR = replace(VARIANTS["predictor"], state_dropout=0.2)
 
 
@@ -87,7 +87,7 @@ class Improving:
 def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
     architecture: Architecture, keep_best: bool
 ) -> None:
-    settings = replace(SETTINGS, epochs=9, patience=2, enough=0.5, keep_best=keep_best)
+    settings = replace(SETTINGS, epochs=9, steps_per_epoch=2, patience=2, enough=0.5, keep_best=keep_best)
     lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
     judged = Improving(*lasting)
     population = trained(architecture, schedule(seeds, prototypes=architecture.prototypes), settings, judged)
