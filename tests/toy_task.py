@@ -13,7 +13,6 @@ TIMES = {"twice": 2, "thrice": 3}
 
 QUICK_GENERATOR = replace(
     GENERATOR,
-    batch=16,
     lr=0.01,
     epochs=100,
     min_steps=0,

@@ -80,8 +80,12 @@ def few_shot(inflections: Sequence[Inflection], *, hints: int, split: int) -> Fe
         raise RecombineError(f"there are no splits with {hints} hints.", hint=f"Choose from {_listed(HINTS)}.")
     if split not in SPLITS:
         raise RecombineError(f"there is no split {split}.", hint=f"Choose from {_listed(SPLITS)}.")
-    earlier = HINTS.index(hints) * len(SPLITS) + split
-    return next(islice(few_shots(inflections), earlier, None))
+    return next(islice(few_shots(inflections), drawn_before(hints, split), None))
+
+
+def drawn_before(hints: int, split: int) -> int:
+    """Returns how many splits the authors drew before one."""
+    return HINTS.index(hints) * len(SPLITS) + split
 
 
 def few_shots(inflections: Sequence[Inflection]) -> Iterator[FewShot]:

@@ -74,7 +74,7 @@ class WordFormTasks:
         if language not in self._drawn:
             self._drawn[language] = [], self._draw(language)
         tasks, rest = self._drawn[language]
-        place = sigmorphon.HINTS.index(int(hints)) * len(sigmorphon.SPLITS) + seed % len(sigmorphon.SPLITS)
+        place = sigmorphon.drawn_before(int(hints), seed % len(sigmorphon.SPLITS))
         try:
             tasks += islice(rest, max(0, place + 1 - len(tasks)))
         except BaseException:  # what failed has ended: who asks again has it drawn again
