@@ -1,0 +1,136 @@
+"""Prints what becomes of a verb that was hardly seen, on training data alone: SCAN without "jump", another verb for it.
+
+    python benchmarks/held_out_verb.py [--arms neither stand-ins] [--verb look] [--seeds 3] [--samples 100]
+    python benchmarks/held_out_verb.py --size paper --seeds 6 --samples 400 --device cuda --decodings beam mixed
+
+The held-out verb is seen in one training example. Counted is how many samples are exactly right, by SCAN's interpreter:
+of all; of those with the verb and "turn"; with it and another verb; and with it twice. Small networks learn from the
+part of SCAN that the quickstart uses, those of the paper's size from all.
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.settings import SamplingSettings
+from recombine.data import scan
+from recombine.decoding.generate import Decoding
+from recombine.evaluation.seeds import summarize
+from recombine.example import Example, Tokens
+from recombine.neighborhoods import LongShort
+from recombine.quickstart import quickstart_task
+from recombine.training.fit import Recipe
+from recombine.training.presets import SCAN_GENERATOR, SMALL_GENERATOR
+
+VERBS = frozenset({"walk", "run", "look", "jump"})
+FULL_STEPS = 5_000
+DECODINGS = {"beam": Decoding("beam"), "mixed": Decoding("mixed", 0.2), "mixed-0.4": Decoding("mixed", 0.4)}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """In what networks differ from the paper's: in how they learn, in their shape, and in their neighborhoods."""
+
+    recipe: dict[str, Any] = field(default_factory=dict)
+    network: dict[str, Any] = field(default_factory=dict)
+    rule: dict[str, Any] = field(default_factory=dict)
+
+
+SEEN_ONLY = {"write_seen_only": True}
+AS_CODED = {"forget_bias": 2.0, "reach": 16}
+LONGER = {"max_steps": 9_000}
+ARMS = {
+    "neither": Arm(),
+    "write-seen-only": Arm(network=SEEN_ONLY),
+    "stand-ins": Arm({"stand_ins": 0.5}, SEEN_ONLY),
+    "forget-2": Arm(network={"forget_bias": 2.0}),
+    "forget-2-longer": Arm(LONGER, {"forget_bias": 2.0}),
+    "as-coded": Arm(network=AS_CODED),
+    "as-coded-longer": Arm(LONGER, AS_CODED),
+    "not-covering": Arm(rule={"covering": False}),
+    "not-covering-five": Arm(rule={"covering": False, "first": 5}),
+}
+
+
+def kind_of(x: Tokens, verb: str) -> str:
+    """Says what stands beside the verb."""
+    if verb not in x:
+        return "without"
+    if x.count(verb) > 1:
+        return "twice"
+    return "turn" if "turn" in x else "another" if VERBS & set(x) - {verb} else "alone"
+
+
+def is_right(example: Example) -> bool:
+    """Tells whether SCAN's interpreter has the same output."""
+    return scan.interpret(example.x) == example.y
+
+
+def shares(samples: Sequence[Sequence[Example]], verb: str) -> str:
+    """Returns what share of the samples is right, over networks and by what stands beside the verb."""
+    if not any(samples):
+        return "no samples"
+    each = summarize([sum(map(is_right, own)) / len(own) for own in samples if own])
+    all_, right = (
+        Counter(kind_of(example.x, verb) for own in samples for example in own if counts(example))
+        for counts in (lambda _: True, is_right)
+    )
+    kinds = ", ".join(f"{kind} {right[kind]} of {all_[kind]}" for kind in ("turn", "another", "twice", "without"))
+    return f"{each.mean:.2f} ± {each.deviation:.2f} exactly right ({kinds})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=["neither", "write-seen-only", "stand-ins"])
+    parser.add_argument("--verb", default="look")
+    parser.add_argument("--size", choices=["small", "paper"], default="small")
+    parser.add_argument("--steps", type=int, help="how many steps networks learn for, in all arms")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--surplus", type=float, default=1.0)
+    parser.add_argument("--decodings", nargs="+", choices=DECODINGS, default=["mixed-0.4"])
+    parser.add_argument("--patience", type=int, default=400)
+    parser.add_argument("--device", default="cpu")
+    arguments = parser.parse_args()
+    if arguments.device == "cpu":
+        torch.set_num_threads(1)
+    small, verb = arguments.size == "small", arguments.verb
+    known = [
+        example for example in (quickstart_task() if small else scan.split("jump")).train if "jump" not in example.x
+    ]
+    train = tuple(example for example in dict.fromkeys(known) if verb not in example.x or len(example.x) == 1)
+    print(f"{len(train):,} examples, {arguments.seeds} seeds", flush=True)
+    base = replace(SMALL_GENERATOR, stand_ins=0.0) if small else replace(SCAN_GENERATOR, max_steps=FULL_STEPS)
+    for name in arguments.arms:
+        arm, began = ARMS[name], time.perf_counter()
+        network = replace(base.network, **{"write_seen_only": False, **arm.network})
+        recipe: Recipe = replace(base, network=network, **arm.recipe)
+        if arguments.steps:
+            recipe = replace(recipe, min_steps=0, max_steps=arguments.steps)
+        rule = LongShort(**{"removal": "distinct", **arm.rule})
+        neighborhoods = rule.build(train, seed=0)
+        learned = Recombination(rule, recipe, seeds=range(arguments.seeds), device=arguments.device)
+        learned.fit_on(train, neighborhoods)
+        for decoding in arguments.decodings:
+            learned.sampling = SamplingSettings(
+                decoding=DECODINGS[decoding],
+                novelty="both",
+                surplus=arguments.surplus,
+                confidence="pair",
+                patience=arguments.patience,
+                batch=512 if small else 1024,
+            )
+            samples = [each.examples for each in learned.sample_each(arguments.samples)]
+            seconds = time.perf_counter() - began
+            found = f"{name:17} {decoding:9} {len(neighborhoods):,} tuples: {shares(samples, verb)}, {seconds:.0f} s"
+            print(found, flush=True)
+
+
+if __name__ == "__main__":
+    main()
