@@ -68,7 +68,7 @@ def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
     for source in missing:
         found = source.settings
         if not source.is_learned:
-            jobs.setdefault(source.stage.key, (f"{work.split}, {source.row}: samples by {found.method}", source.do))
+            jobs.setdefault(source.stage.key, (f"{work.split}, {source.row}: samples", source.do))
         elif lacks_neighborhoods(work, found):
             key = work.keys.neighborhoods(found).key
             jobs.setdefault(key, (f"{work.split}, {source.row}: neighborhoods", partial(_search, source)))
