@@ -13,7 +13,6 @@ from word_forms import write_language
 
 from recombine.data import files
 from recombine.decoding.generate import Decoding
-from recombine.experiment import Task
 from recombine.inflection import is_tag
 from recombine.neighborhoods import Tagged
 from recombine.paper.keys import Keys
@@ -88,21 +87,6 @@ def test_rows_have_the_papers_protocol() -> None:
     assert of("recomb-2").neighborhood == Tagged()
     assert [of(name).prototypes for name in ("learned aug", "recomb-1", "recomb-2")] == [0, 1, 2]
     assert [each.method for each in of("geca + recomb-1 + resampling").sources] == ["geca", "recombination"]
-
-
-def test_rare_originals_come_again_beside_the_samples_of_a_row() -> None:
-    once = of("geca + recomb-1 + resampling + agreement")
-    again = replace(once, again=True)
-    *samples, copies = again.sources
-    assert tuple(samples) == once.sources
-    assert copies.method == "oversample"
-    keys = Keys([Task(train=[], test=[])], [0], "cpu")
-    assert keys.samples(copies) == keys.samples(of("baseline + resampling"))
-    assert [*keys.before_predictors(again)][-3:] == [
-        "samples by geca",
-        "samples by recombination",
-        "samples by oversample",
-    ]
 
 
 def test_what_is_as_coded_differs_from_the_text_in_what_the_code_did() -> None:

@@ -84,8 +84,7 @@ class Keys:
         if settings.method == "direct":
             stages["direct"] = self.direct(settings)
         for source in settings.sources:
-            several = len(settings.sources) > 1
-            stages[f"samples by {source.method}" if several else "samples"] = self.samples(source)
+            stages[f"samples by {source.method}" if settings.method == BOTH else "samples"] = self.samples(source)
         return stages
 
     def predictions(self, settings: Settings, samples: Sequence[Example], seed: int) -> Stage:

@@ -35,7 +35,6 @@ class Settings:
     Attributes:
         method: Where new examples come from, or ``direct``: the recombination network predicts by itself.
             ``oversample``: rare originals once more; ``geca and recombination``: the samples of both.
-        again: Whether rare originals come once more beside the new examples, as many copies as there are samples.
         neighborhood: Which prototypes each training example is rebuilt from.
         prototypes: n of the recombination network.
         deviations: See `Recombination`.
@@ -57,7 +56,6 @@ class Settings:
     """
 
     method: Method = "recombination"
-    again: bool = False
     neighborhood: Rule = field(default_factory=LongShort)
     prototypes: int = 2
     deviations: float | None = 1.0
@@ -88,9 +86,7 @@ class Settings:
         if self.method in ("none", "direct"):
             return ()
         methods: tuple[Method, ...] = ("geca", "recombination") if self.method == BOTH else (self.method,)
-        found = tuple(replace(self, method=method, again=False) for method in methods)
-        # Originals agree with themselves: what is asked of samples is not asked of copies.
-        return (*found, replace(found[0], method="oversample", agreement=False)) if self.again else found
+        return tuple(replace(self, method=method) for method in methods)
 
 
 WORD_FORMS = Settings(
