@@ -32,6 +32,8 @@ MORPHOLOGY = replace(
     write_dropout=0.0,
 )
 
+PREDICTOR = replace(MORPHOLOGY, prototypes=1, own_attention=False, copying="none", dropout=0.5, feed_dropout=0.5)
+
 VARIANTS = {
     "scan": SCAN,
     "scan-0": replace(SCAN, prototypes=0),
@@ -57,7 +59,8 @@ VARIANTS = {
     "morphology-symbol": replace(MORPHOLOGY, copying="symbol"),
     "morphology-reluctant": replace(MORPHOLOGY, copying="reluctant"),
     "gated-tanh-attention": replace(SCAN, copying="gated", own_attention=True),
-    "predictor": replace(MORPHOLOGY, prototypes=1, own_attention=False, copying="none", dropout=0.5, feed_dropout=0.5),
+    "predictor": PREDICTOR,
+    "predictor-dropped-twice": replace(PREDICTOR, feed_dropped_twice=True),
 }
 
 

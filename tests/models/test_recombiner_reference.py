@@ -2,12 +2,13 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, batch, network
+from networks import MORPHOLOGY, PREDICTOR, SCAN, batch, network
 from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
 from recombine.models.fusion import Drop
 from recombine.models.noise import Noise
+from recombine.models.recombiner import NEVER_WRITTEN
 
 every_number = pytest.mark.parametrize("prototypes", [1, 2, 3])
 
@@ -60,3 +61,20 @@ def test_the_morphology_network_is_the_papers_equations(prototypes: int) -> None
             target = unpadded(targets[r, b])
             expected = morphology(Parameters(model, r), [unpadded(d) for d in sources[r, b]], target, MORPHOLOGY.hidden)
             assert log_p[r, : len(target), b].tolist() == pytest.approx(expected, abs=1e-10)
+
+
+@torch.no_grad()
+def test_a_feed_vector_dropped_twice_is_fed_back_as_it_was_written_from() -> None:
+    model = network(replace(PREDICTOR, dropout=0.0, feed_dropped_twice=True), seeds=(4, 5))
+    sources, targets = batch(model, 3)
+    context, previous = model.remember(sources), targets.transpose(1, 2)[:, :2]
+    noise = Recorder([1, 2])
+    last, scores = model.train().decode(context, context.state, previous, noise=noise)
+    (mask,) = noise.masks
+    model.eval()
+    first, _ = model.decode(context, context.state, previous[:, :1])
+    second, _ = model.decode(context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
+    assert (mask == 0).any()
+    torch.testing.assert_close(last.feed, second.feed * mask[:, 1])
+    assert model.write is not None
+    torch.testing.assert_close(scores.write[:, 1, ..., NEVER_WRITTEN:], model.write(last.feed)[..., NEVER_WRITTEN:])

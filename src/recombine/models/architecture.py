@@ -28,6 +28,8 @@ class Architecture:
         dropout: On embeddings, and on the feed vector where it is fed back.
         state_dropout: On the decoder's state before the feed vector is computed; when sampling, too.
         feed_dropout: On the feed vector before the output layer.
+        feed_dropped_twice: Whether the feed vector is fed back as `feed_dropout` left it, for `dropout` to drop more of
+            it, as in the authors' predictors; else whole, for `dropout` alone.
         write_dropout: How often, in training, a token that could be copied must be.
         write_seen_only: Tokens that no training target holds are never written, only copied. Else training pushes
             their probability down at every step, and with tied output drives their embeddings away from all others.
@@ -55,6 +57,7 @@ class Architecture:
     dropout: float = 0.5
     state_dropout: float = 0.7
     feed_dropout: float = 0.0
+    feed_dropped_twice: bool = False
     write_dropout: float = 0.5
     write_seen_only: bool = False
     only_lacking: bool = False

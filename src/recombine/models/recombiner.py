@@ -82,6 +82,7 @@ class Loop(NamedTuple):
     own_query: Callable[[Tensor], Tensor] | None  # from h
     feed_drops: Sequence[Drop | None]  # of each step
     state_drops: Sequence[Drop | None]
+    written_drops: Sequence[Drop | None]  # of the feed vector, if it is fed back as it is written from
     start: int  # index of the first step
 
 
@@ -266,6 +267,8 @@ class Recombiner(nn.Module):
             x = torch.cat([x, z.to(x.dtype).unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
         feed_drop = noise.drop(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
         state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
+        twice = a.feed_dropped_twice and a.feed_dropout and self.training
+        written_drop = noise.drop(a.feed_dropout, steps, batch, a.feed) if noise and twice else None
         loop = Loop(
             x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together
             gates=self.decoder.gates(x),
@@ -275,15 +278,16 @@ class Recombiner(nn.Module):
             h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
             own=OwnOutput(state.history, steps) if a.own_attention else None,
             own_query=self.own.hoisted() if a.own_attention else None,
-            feed_drops=[None] * steps if feed_drop is None else feed_drop.steps(),
-            state_drops=[None] * steps if state_drop is None else state_drop.steps(),
+            feed_drops=_each(feed_drop, steps),
+            state_drops=_each(state_drop, steps),
+            written_drops=_each(written_drop, steps),
             start=start,
         )
         outputs = []
         for t in range(steps):
             state, step = self._step(context, state, loop, t)
             outputs.append(step)
-        return state, self._scores(outputs, noise)
+        return state, self._scores(outputs, None if a.feed_dropped_twice else noise)
 
     def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
         """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
@@ -304,7 +308,7 @@ class Recombiner(nn.Module):
             scores, contexts = self.attention(query, context.memory, loop.start + t)
             retrieved.append(contexts)
         h_pre, _ = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
-        feed = loop.to_feed(h_pre)
+        feed = dropped(loop.to_feed(h_pre), loop.written_drops[t])
         return State(h, c, feed, history), Step(h, feed, own, scores)
 
     def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
@@ -347,3 +351,8 @@ def _precise(x: Tensor) -> Tensor:
 def _split(x: Tensor, batch: int) -> Tensor:
     """Splits the axis of all prototypes of a batch: (R, B·K, ...) to (R, B, K, ...)."""
     return x.reshape(x.shape[0], batch, -1, *x.shape[2:])
+
+
+def _each(drop: Drop | None, steps: int) -> Sequence[Drop | None]:
+    """Returns where to drop at each step; None: nowhere."""
+    return [None] * steps if drop is None else drop.steps()
