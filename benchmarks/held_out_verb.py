@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -64,7 +65,9 @@ def kind_of(x: Tokens, verb: str) -> str:
         return "without"
     if x.count(verb) > 1:
         return "twice"
-    return "turn" if "turn" in x else "another" if VERBS & set(x) - {verb} else "alone"
+    if "turn" in x:
+        return "turn"
+    return "another" if VERBS & set(x) - {verb} else "alone"
 
 
 def is_right(example: Example) -> bool:
@@ -77,11 +80,10 @@ def shares(samples: Sequence[Sequence[Example]], verb: str) -> str:
     if not any(samples):
         return "no samples"
     each = summarize([sum(map(is_right, own)) / len(own) for own in samples if own])
-    all_, right = (
-        Counter(kind_of(example.x, verb) for own in samples for example in own if counts(example))
-        for counts in (lambda _: True, is_right)
-    )
-    kinds = ", ".join(f"{kind} {right[kind]} of {all_[kind]}" for kind in ("turn", "another", "twice", "without"))
+    every = [example for own in samples for example in own]
+    drawn = Counter(kind_of(example.x, verb) for example in every)
+    right = Counter(kind_of(example.x, verb) for example in every if is_right(example))
+    kinds = ", ".join(f"{kind} {right[kind]} of {drawn[kind]}" for kind in ("turn", "another", "twice", "without"))
     return f"{each.mean:.2f} ± {each.deviation:.2f} exactly right ({kinds})"
 
 
@@ -101,10 +103,10 @@ def main() -> None:
     if arguments.device == "cpu":
         torch.set_num_threads(1)
     small, verb = arguments.size == "small", arguments.verb
-    known = [
-        example for example in (quickstart_task() if small else scan.split("jump")).train if "jump" not in example.x
-    ]
-    train = tuple(example for example in dict.fromkeys(known) if verb not in example.x or len(example.x) == 1)
+    data = quickstart_task().train if small else scan.split("jump").train
+    known = [example for example in dict.fromkeys(data) if "jump" not in example.x]
+    train = tuple(example for example in known if verb not in example.x or len(example.x) == 1)
+    found = cache(lambda rule: rule.build(train, seed=0))  # most arms have the same neighborhoods
     print(f"{len(train):,} examples, {arguments.seeds} seeds", flush=True)
     base = replace(SMALL_GENERATOR, stand_ins=0.0) if small else replace(SCAN_GENERATOR, max_steps=FULL_STEPS)
     for name in arguments.arms:
@@ -114,7 +116,7 @@ def main() -> None:
         if arguments.steps:
             recipe = replace(recipe, min_steps=0, max_steps=arguments.steps)
         rule = LongShort(**{"removal": "distinct", **arm.rule})
-        neighborhoods = rule.build(train, seed=0)
+        neighborhoods = found(rule)
         learned = Recombination(rule, recipe, seeds=range(arguments.seeds), device=arguments.device)
         learned.fit_on(train, neighborhoods)
         for decoding in arguments.decodings:
@@ -128,8 +130,8 @@ def main() -> None:
             )
             samples = [each.examples for each in learned.sample_each(arguments.samples)]
             seconds = time.perf_counter() - began
-            found = f"{name:17} {decoding:9} {len(neighborhoods):,} tuples: {shares(samples, verb)}, {seconds:.0f} s"
-            print(found, flush=True)
+            start = f"{name:17} {decoding:9} {len(neighborhoods):,} tuples"
+            print(f"{start}: {shares(samples, verb)}, {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

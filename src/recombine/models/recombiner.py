@@ -287,6 +287,7 @@ class Recombiner(nn.Module):
         for t in range(steps):
             state, step = self._step(context, state, loop, t)
             outputs.append(step)
+        # What was dropped at its own step is not dropped again before the output layer.
         return state, self._scores(outputs, None if a.feed_dropped_twice else noise)
 
     def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
