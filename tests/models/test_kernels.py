@@ -9,7 +9,8 @@ from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.models import fusion
-from recombine.models.fusion import Drop, Gates, Hoisted
+from recombine.models.fusion import Drop, Gates, Remembered
+from recombine.models.kernels.attention import weighed
 from recombine.models.noise import Noise
 from recombine.training.optimizer import population_adam
 
@@ -83,13 +84,43 @@ def test_attend(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, sources: in
     keys, values = drawn(count, sources, size, dtype=dtype), drawn(count, sources, value, dtype=dtype)
 
     def compute(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> list[Tensor]:
-        k, v = Hoisted(keys.transpose(1, 2)), Hoisted(values)
-        steps = [fusion.attend(q / 4, k, v, bias) for q in queries]
+        remembered = Remembered(keys, values)
+        steps = [remembered.attend(q / 4, bias) for q in queries]
         if copied:
             return [part for step in steps for part in step]
         return [step.retrieved for step in steps]
 
     check(both_ways(monkeypatch, compute, queries, keys, values, bias), dtype)
+
+
+def test_attention_may_be_gone_back_over_again_from_an_earlier_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, sources = R * B, 5
+    inputs = drawn(count, 1, H), drawn(count, sources, H), drawn(count, sources, H)
+    bias = torch.zeros(R, B, 1, sources, device=DEVICE)
+
+    def gradients(attend, inputs: tuple[Tensor, ...]) -> list[Tensor]:  # noqa: ANN001
+        query, outputs = inputs[0], []
+        for _ in range(4):
+            query = torch.tanh(query + attend(query))
+            outputs.append(query.sum())
+        of_query = [torch.autograd.grad(outputs[step], inputs[:1], retain_graph=True) for step in (2, 3)]
+        of_all = [torch.autograd.grad(outputs[step], inputs, retain_graph=True) for step in (3, 1, 2, 1)]
+        skipping = torch.autograd.grad(outputs[0] + attend(inputs[0]).sum(), inputs)
+        return [each for part in (*of_query, *of_all, skipping) for each in part]
+
+    exact = tuple(x.detach().double().requires_grad_() for x in inputs)
+    plain = gradients(lambda query: torch.softmax(query @ exact[1].transpose(1, 2), -1) @ exact[2], exact)
+    use(KERNELS, monkeypatch)
+    remembered = Remembered(*inputs[1:])
+    found = gradients(lambda query: remembered.attend(query, bias).retrieved.view(count, 1, H), inputs)
+    check(list(zip(plain, found, strict=True)), torch.float32)
+
+
+@precisions
+def test_gradients_of_keys_and_values_have_any_size(dtype: torch.dtype) -> None:
+    for steps, sources, size in ((1, 1, 1), (17, 70, 30), (70, 17, 600)):
+        factors, vectors = drawn(R, steps, sources, dtype=dtype), drawn(R, steps, size, dtype=dtype)
+        check([(factors.double().transpose(1, 2) @ vectors.double(), weighed(factors, vectors))], dtype)
 
 
 @precisions

@@ -15,8 +15,8 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
-from recombine.models.kernels.adam import adam  # noqa: E402
-from recombine.models.kernels.attention import attend, attend_gradient  # noqa: E402
+from recombine.models.kernels.adam import adam, norms  # noqa: E402
+from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
 from recombine.models.kernels.bilstm import encode, encode_gradient  # noqa: E402
 from recombine.models.kernels.cell import cell, cell_gradient  # noqa: E402
 from recombine.models.kernels.join import join  # noqa: E402
@@ -66,8 +66,9 @@ def test_join(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, in
     for dropping in (None, bits):
         for plus in (None, a):
             for b in (None, a):
-                join(a, bits=dropping, limit=9, scale=1.5, plus=plus, b=b)
-    assert len(compiled) == 8
+                for after in (None, a):
+                    join(a, bits=dropping, limit=9, scale=1.5, plus=plus, after=after, b=b)
+    assert len(compiled) == 16
     assert all(compiled)
 
 
@@ -102,15 +103,19 @@ def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, in
     R, B, K, S = sizes
     shape, count = torch.Size((R, B, K, S)), R * B * K
     scores, retrieved = torch.empty(shape), torch.empty(R, B, K * H, dtype=dtype)
-    keys, values = torch.empty(count, H, S, dtype=dtype).transpose(1, 2), torch.empty(count, S, H, dtype=dtype)
+    keys, values = torch.empty(count, S, H, dtype=dtype), torch.empty(count, S, H, dtype=dtype)
+    query, room = torch.empty(count, H, dtype=dtype), [torch.empty(count, 3, n, dtype=dtype) for n in (H, S, S, H)]
     for bias in (None, torch.empty(count, S)):
-        _, weights, _ = attend(torch.empty(count, H, dtype=dtype), keys, values, bias)
+        _, weights, _ = attend(query, keys, values, bias)
     for d_scores in (None, scores):
         for d_weights in (None, scores.to(dtype)):
             for d_out in (None, retrieved):
                 gradients = {"d_scores": d_scores, "d_weights": d_weights, "d_out": d_out}
                 attend_gradient(keys, values, weights, **gradients, shape=shape)
-    assert len(compiled) == 10
+                part = [each[:, 1] for each in room]
+                attend_gradient(keys, values, weights, **gradients, shape=shape, query=query, room=part)
+    weighed(room[1], room[0])
+    assert len(compiled) == 19
     assert all(compiled)
 
 
@@ -122,6 +127,7 @@ def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[in
         parameter, computed, computed, parameter, parameter,
         lr=each, scale=each, step=one, betas=(0.9, 0.999), epsilon=1e-8,
     )  # fmt: skip
+    norms([computed], R)
     random_words(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), 9)
-    assert len(compiled) == 2
+    assert len(compiled) == 3
     assert all(compiled)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fusion import Hoisted, attend
+from recombine.models.fusion import Remembered
 from recombine.models.layers import Linear
 
 MASKED = -1e9
@@ -17,8 +17,7 @@ MASKED = -1e9
 class Memory(NamedTuple):
     """What a decoder attends to: projected prototypes, ready for every step. N = R·B·K."""
 
-    keys: Hoisted  # (N, A, S)
-    values: Hoisted  # (N, S, value size)
+    remembered: Remembered  # keys (N, S, A) and values (N, S, value size)
     padding: Tensor  # (R, B, K, S), MASKED at padding and 0 elsewhere
     query: Callable[[Tensor], Tensor]  # projects (R, B, query) to (R, B, K·A)
 
@@ -31,8 +30,7 @@ class Memory(NamedTuple):
 
         shape = self.padding.shape
         return self._replace(
-            keys=Hoisted(take(self.keys.right)),
-            values=Hoisted(take(self.values.right)),
+            remembered=Remembered(take(self.remembered.keys), take(self.remembered.values)),
             padding=self.padding.flatten(0, 1)[rows].view(shape[0], -1, *shape[2:]),
         )
 
@@ -89,8 +87,7 @@ class Attention(nn.Module):
         precise = torch.promote_types(keys.dtype, torch.float32)
         padding = torch.zeros_like(keys[..., 0], dtype=precise).masked_fill(~real, MASKED)
         return Memory(
-            keys=Hoisted(keys.flatten(0, 2).transpose(1, 2)),
-            values=Hoisted(values.flatten(0, 2)),
+            remembered=Remembered(keys.flatten(0, 2), values.flatten(0, 2)),
             padding=padding,
             query=self.query.hoisted() if self.projection else lambda query: query,
         )
@@ -118,7 +115,7 @@ class Attention(nn.Module):
             distances = self._distances(shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
             near = self._per_prototype(self.near_key, queries.unsqueeze(3)).squeeze(3)
             bias = bias + (near / math.sqrt(self.size)) @ distances.T
-        found = attend(queries.reshape(-1, 1, self.size), memory.keys, memory.values, bias)
+        found = memory.remembered.attend(queries.reshape(-1, 1, self.size), bias)
         retrieved = found.retrieved
         if self.reach:
             near = (found.weights @ distances).unsqueeze(3)

@@ -32,12 +32,11 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Maps (R, ..., inputs) to (R, ..., outputs)."""
-        rows = x.flatten(1, -2)
-        y = torch.bmm(rows, self.weight) if self.bias is None else torch.baddbmm(self.bias, rows, self.weight)
+        y = self.hoisted()(x.flatten(1, -2))
         return y.view(*x.shape[:-1], y.shape[-1])
 
     def hoisted(self) -> Callable[[Tensor], Tensor]:
-        """Returns the same map of (R, B, inputs) for use at every step of a loop."""
+        """Returns the same map of (R, B, inputs), for use at every step of a loop."""
         return Hoisted(self.weight, self.bias)
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:

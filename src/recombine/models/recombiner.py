@@ -63,8 +63,8 @@ class State(NamedTuple):
 class Step(NamedTuple):
     """What one decoding step computes."""
 
+    fed: Tensor  # (R, B, feed): the feed vector that it was given
     h: Tensor  # (R, B, H)
-    feed: Tensor  # (R, B, feed)
     own: Tensor  # (R, B, t)
     prototypes: Tensor  # (R, B, K, S)
 
@@ -287,12 +287,15 @@ class Recombiner(nn.Module):
         for t in range(steps):
             state, step = self._step(context, state, loop, t)
             outputs.append(step)
-        # What was dropped at its own step is not dropped again before the output layer.
-        return state, self._scores(outputs, None if a.feed_dropped_twice else noise)
+        # What a step was given is what the one before it writes from.
+        feed = torch.stack([*(step.fed for step in outputs[1:]), state.feed], dim=1)
+        if not a.feed_dropped_twice:  # else it was dropped at its own step
+            feed = self._dropped(feed, a.feed_dropout, noise)
+        return state, self._scores(outputs, feed)
 
     def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
         """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
-        feed_and_h, feed = join(state.feed, loop.feed_drops[t], state.h, out=loop.feed_and_h[:, t])
+        feed_and_h, feed, fed = join(state.feed, loop.feed_drops[t], state.h, out=loop.feed_and_h[:, t])
         # The same h for each of its uses, whose gradients a kernel then adds up.
         (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
         history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
@@ -308,12 +311,12 @@ class Recombiner(nn.Module):
                 query = torch.cat([h_for_query, loop.x[t], feed], dim=-1)
             scores, contexts = self.attention(query, context.memory, loop.start + t)
             retrieved.append(contexts)
-        h_pre, _ = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t])
+        h_pre = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t]).all
         feed = dropped(loop.to_feed(h_pre), loop.written_drops[t])
-        return State(h, c, feed, history), Step(h, feed, own, scores)
+        return State(h, c, feed, history), Step(fed, h, own, scores)
 
-    def _scores(self, steps: list[Step], noise: Noise | None) -> Scores:
-        feed = self._dropped(torch.stack([step.feed for step in steps], dim=1), self.architecture.feed_dropout, noise)
+    def _scores(self, steps: list[Step], feed: Tensor) -> Scores:
+        """Returns the scores of all steps, given the feed vectors (R, T, B, feed) that they write from."""
         write = self.embed.scores(feed) if self.write is None else self.write(feed)
         write = _precise(write).masked_fill(self.unwritable, MASKED)
         longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked

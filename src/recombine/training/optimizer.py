@@ -88,7 +88,8 @@ class PopulationAdam:
 
     def _clip(self, largest: float) -> None:
         gradients = [_gradient(parameter).view(self.replicas, -1) for parameter in self.parameters]
-        scale = _clipping(gradients, largest)
+        each = [torch.linalg.vector_norm(gradient, dim=1) for gradient in gradients]
+        scale = _clipping(torch.linalg.vector_norm(torch.stack(each), dim=0), largest)
         for gradient in gradients:
             gradient.mul_(scale.unsqueeze(1))
 
@@ -145,7 +146,7 @@ class KernelAdam:
 
     def step(self) -> None:
         """Clips each replica's gradient and updates its parameters."""
-        from recombine.models.kernels.adam import adam
+        from recombine.models.kernels.adam import adam, norms
 
         gradients = [
             torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.contiguous()
@@ -153,7 +154,7 @@ class KernelAdam:
         ]
         scale = self._whole
         if self.clip is not None:
-            scale = _clipping([gradient.view(self.replicas, -1) for gradient in gradients], self.clip)
+            scale = _clipping(norms(gradients, self.replicas), self.clip)
         self.steps += 1
         for tensors in zip(self.masters, self.parameters, gradients, self.first, self.second, strict=True):
             adam(*tensors, lr=self.lr, scale=scale, step=self.steps, betas=self.betas, epsilon=self.epsilon)
@@ -170,15 +171,9 @@ class KernelAdam:
             value.copy_(state[name])
 
 
-def _clipping(gradients: Sequence[Tensor], largest: float) -> Tensor:
-    """Returns what each replica's gradients (R, size) are to be multiplied by (R,)."""
-    each = [torch.linalg.vector_norm(gradient, dim=1, dtype=_precise(gradient)) for gradient in gradients]
-    norm: Tensor = torch.linalg.vector_norm(torch.stack(each), dim=0)
-    return (largest / (norm + 1e-6)).clamp(max=1)
-
-
-def _precise(x: Tensor) -> torch.dtype:
-    return torch.promote_types(x.dtype, torch.float32)
+def _clipping(norms: Tensor, largest: float) -> Tensor:
+    """Returns what each replica's gradients are to be multiplied by (R,), given their norms (R,)."""
+    return (largest / (norms + 1e-6)).clamp(max=1)
 
 
 def _gradient(parameter: Tensor) -> Tensor:

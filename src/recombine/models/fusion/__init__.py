@@ -4,7 +4,7 @@ On a CPU, and wherever there is no Triton, an operation is what its plain defini
 computes it and another its gradient (see `kernels`).
 """
 
-from recombine.models.fusion.attention import Attended, attend
+from recombine.models.fusion.attention import Attended, Remembered
 from recombine.models.fusion.availability import fused
 from recombine.models.fusion.dropping import Drop, Joined, dropped, join
 from recombine.models.fusion.hoisted import Hoisted
@@ -18,7 +18,7 @@ __all__ = [
     "Hoisted",
     "Joined",
     "OwnOutput",
-    "attend",
+    "Remembered",
     "bilstm",
     "dropped",
     "fused",

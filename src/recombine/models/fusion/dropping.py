@@ -39,6 +39,7 @@ class Joined(NamedTuple):
 
     all: Tensor  # (R, B, size of all)
     a: Tensor  # (R, B, size of the first), in part dropped
+    whole: Tensor  # the first as it was: a kernel adds the gradient of this use to those of the others
 
 
 def join(a: Tensor, drop: Drop | None, *others: Tensor, out: Tensor) -> Joined:
@@ -46,8 +47,8 @@ def join(a: Tensor, drop: Drop | None, *others: Tensor, out: Tensor) -> Joined:
     if fused(a.device):
         b = torch.cat(others, dim=-1) if len(others) > 1 else next(iter(others), None)
         return Joined(*_Join.apply(a, drop, b, out))  # type: ignore[no-untyped-call]
-    a = dropped(a, drop)
-    return Joined(torch.cat([a, *others], dim=-1), a)
+    in_part = dropped(a, drop)
+    return Joined(torch.cat([in_part, *others], dim=-1), in_part, a)
 
 
 class _Join(torch.autograd.Function):
@@ -58,29 +59,32 @@ class _Join(torch.autograd.Function):
         drop: Drop | None,
         b: Tensor | None,
         out: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         ctx.drop, ctx.size = drop, a.shape[-1]
         ctx.set_materialize_grads(False)
         both = _joined(a, drop, b=b, out=out)
-        return both, both.detach()[..., : ctx.size]
+        return both, both.detach()[..., : ctx.size], a.view_as(a)
 
     @staticmethod
-    def backward(ctx: Any, d_both: Tensor | None, d_a: Tensor | None) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        drop, size = ctx.drop, ctx.size
-        if d_both is None:
-            return (d_a if drop is None or d_a is None else _joined(d_a, drop)), None, None, None
-        first = d_both[..., :size]
-        if drop is not None or d_a is not None:
-            first = _joined(first, drop, plus=d_a)
-        return first, None, d_both[..., size:] if d_both.shape[-1] > size else None, None
+    def backward(
+        ctx: Any,  # noqa: ANN401
+        d_both: Tensor | None,
+        d_a: Tensor | None,
+        d_whole: Tensor | None,
+    ) -> tuple[Tensor | None, ...]:
+        d_first = None if d_both is None else d_both[..., : ctx.size]
+        d_b = None if d_both is None or d_both.shape[-1] == ctx.size else d_both[..., ctx.size :]
+        in_part = [x for x in (d_first, d_a) if x is not None]  # gradients of what was dropped in part
+        if not in_part or (len(in_part) == 1 and ctx.drop is None and d_whole is None):
+            return in_part[0] if in_part else d_whole, None, d_b, None
+        plus = in_part[1] if len(in_part) > 1 else None
+        return _joined(in_part[0], ctx.drop, plus=plus, after=d_whole), None, d_b, None
 
 
-def _joined(
-    a: Tensor, drop: Drop | None, *, plus: Tensor | None = None, b: Tensor | None = None, out: Tensor | None = None
-) -> Tensor:
-    """Returns [a + plus, in part dropped; b], by a kernel."""
+def _joined(a: Tensor, drop: Drop | None, **others: Tensor | None) -> Tensor:
+    """Returns [a + plus, in part dropped, + after; b], by a kernel."""
     from recombine.models.kernels.join import join
 
     if drop is None:
-        return join(a, bits=None, limit=0, scale=1.0, plus=plus, b=b, out=out)
-    return join(a, bits=drop.bits, limit=drop.limit, scale=drop.scale, plus=plus, b=b, out=out)
+        return join(a, bits=None, limit=0, scale=1.0, **others)
+    return join(a, bits=drop.bits, limit=drop.limit, scale=drop.scale, **others)

@@ -52,7 +52,7 @@ class _Hoist(torch.autograd.Function):
             return d_right, d_bias, None
         lefts, gradients = (side_by_side(parts[::-1]) for parts in zip(*ctx.steps, strict=True))
         ctx.steps.clear()
-        d_bias = gradients.sum(1, keepdim=True) if ctx.needs_input_grad[1] else None
+        d_bias = summed(gradients) if ctx.needs_input_grad[1] else None
         return torch.bmm(lefts.transpose(1, 2), gradients), d_bias, None
 
 
@@ -68,6 +68,13 @@ class _HoistedProduct(torch.autograd.Function):
         left, right = ctx.saved_tensors
         ctx.steps.append((left, gradient))
         return torch.bmm(gradient, right.transpose(1, 2)), None, None, None
+
+
+def summed(rows: Tensor) -> Tensor:
+    """Returns the sum of rows (N, rows, size) as one (N, 1, size): on a GPU by a product, which is faster."""
+    if not rows.is_cuda:
+        return rows.sum(1, keepdim=True)
+    return torch.bmm(rows.new_ones(len(rows), 1, rows.shape[1]), rows)
 
 
 def side_by_side(parts: tuple[Tensor, ...]) -> Tensor:

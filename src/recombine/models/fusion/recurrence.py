@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from recombine.models.fusion.availability import fused
+from recombine.models.fusion.hoisted import summed
 
 
 class Gates:
@@ -56,7 +57,7 @@ class _Gather(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *_: None) -> tuple[Tensor, Tensor, None]:  # noqa: ANN401
         d_gates = ctx.gradient.pop()
-        return d_gates, d_gates.flatten(1, 2).sum(1, keepdim=True), None
+        return d_gates, summed(d_gates.flatten(1, 2)), None
 
 
 class _Cell(torch.autograd.Function):
@@ -129,4 +130,4 @@ class _BiLSTM(torch.autograd.Function):
         )
         rows = d_gates.flatten(1, 2)
         d_weight = torch.bmm(before.flatten(1, 2).transpose(1, 2), rows)
-        return d_gates, rows.sum(1, keepdim=True), d_weight, None
+        return d_gates, summed(rows), d_weight, None

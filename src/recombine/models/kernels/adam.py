@@ -1,5 +1,8 @@
-"""Kernel: an update by Adam of parameters that are kept in float32 and computed with in another precision."""
+"""Kernels: an update by Adam of parameters that are kept in float32 and computed with in another precision; norms."""
 
+from collections.abc import Sequence
+
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
@@ -60,3 +63,25 @@ def _adam(
     tl.store(second + place, v, mask=there)
     tl.store(master + place, p, mask=there)
     tl.store(computed + place, p, mask=there)
+
+
+def norms(gradients: Sequence[Tensor], replicas: int) -> Tensor:
+    """Returns the norm of all gradients of each replica (R,), whose parts come first in each of them."""
+    block = 8192
+    sizes = [gradient.numel() // replicas for gradient in gradients]
+    counts = [triton.cdiv(size, block) for size in sizes]
+    squares = torch.empty(replicas, sum(counts), device=gradients[0].device)
+    start = 0
+    for gradient, size, count in zip(gradients, sizes, counts, strict=True):
+        _squares[(count, replicas)](squares, gradient, size, start, squares.shape[1], block=block)
+        start += count
+    return squares.sum(1).sqrt()
+
+
+@triton.jit(do_not_specialize=["start", "parts"])
+def _squares(squares, gradient, size, start, parts, block: tl.constexpr):
+    r = tl.program_id(1).to(tl.int64)
+    part = tl.program_id(0)
+    i = part * block + tl.arange(0, block)
+    g = read(gradient + r * size + i, i < size)
+    tl.store(squares + r * parts + start + part, tl.sum(g * g, axis=0))

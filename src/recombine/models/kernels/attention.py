@@ -1,5 +1,6 @@
 """Kernels: attention from one query to each sequence of a batch, and its gradient."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -11,21 +12,23 @@ from recombine.models.kernels.tiles import read, strides
 
 
 class Blocks(NamedTuple):
-    """So many positions and features at a time as registers hold."""
+    """So many positions and features at a time as registers hold, and so many warps that each has much to do."""
 
-    positions: int
-    features: int
+    block_s: int
+    block_d: int
+    num_warps: int
 
 
-def _blocks(positions: int, features: int) -> Blocks:
-    all_positions = triton.next_power_of_2(positions)
-    return Blocks(all_positions, min(triton.next_power_of_2(features), max(16, 8192 // all_positions)))
+def _blocks(positions: int, features: int) -> dict[str, int]:
+    block_s = triton.next_power_of_2(positions)
+    block_d = min(triton.next_power_of_2(features), max(16, 8192 // block_s))
+    return Blocks(block_s, block_d, max(1, block_s * block_d // 4096))._asdict()
 
 
 @triton.jit
-def _tile(x, s, d, x_s, x_d, real, size):
+def _tile(x, s, d, x_s, real, size):
     """Reads features d of positions s of one sequence."""
-    return read(x + s[:, None] * x_s + d[None, :] * x_d, real[:, None] & (d < size)[None, :])
+    return read(x + s[:, None] * x_s + d[None, :], real[:, None] & (d < size)[None, :])
 
 
 def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -42,7 +45,7 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> 
     weights, out = values.new_empty(count, sources), values.new_empty(count, values.shape[-1])
     _attend[(count,)](
         scores, weights, out, query, keys, values, bias, sources, size, values.shape[-1],
-        *keys.stride(), *values.stride()[:2], *_blocks(sources, size),
+        *strides(keys, values), **_blocks(sources, size),
     )  # fmt: skip
     return scores, weights, out
 
@@ -50,7 +53,7 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> 
 @triton.jit(do_not_specialize=["sources"])
 def _attend(
     scores, weights, out, query, keys, values, bias, sources, key_size: tl.constexpr, value_size: tl.constexpr,
-    k_n, k_s, k_d, v_n, v_s, block_s: tl.constexpr, block_d: tl.constexpr,
+    k_n, k_s, v_n, v_s, block_s: tl.constexpr, block_d: tl.constexpr,
 ):  # fmt: skip
     n = tl.program_id(0).to(tl.int64)
     s = tl.arange(0, block_s)
@@ -61,14 +64,14 @@ def _attend(
     for start in range(0, key_size, block_d):
         d = start + tl.arange(0, block_d)
         q = read(query + n * key_size + d, d < key_size)
-        score += tl.sum(_tile(keys + n * k_n, s, d, k_s, k_d, real, key_size) * q[None, :], axis=1)
+        score += tl.sum(_tile(keys + n * k_n, s, d, k_s, real, key_size) * q[None, :], axis=1)
     tl.store(scores + n * sources + s, score, mask=real)
     e = tl.exp(score - tl.max(score, axis=0))
     weight = e / tl.sum(e, axis=0)
     tl.store(weights + n * sources + s, weight, mask=real)
     for start in range(0, value_size, block_d):
         d = start + tl.arange(0, block_d)
-        v = _tile(values + n * v_n, s, d, v_s, 1, real, value_size)
+        v = _tile(values + n * v_n, s, d, v_s, real, value_size)
         tl.store(out + n * value_size + d, tl.sum(v * weight[:, None], axis=0), mask=d < value_size)
 
 
@@ -81,6 +84,8 @@ def attend_gradient(
     d_weights: Tensor | None,
     d_out: Tensor | None,
     shape: torch.Size,
+    query: Tensor | None = None,
+    room: Sequence[Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Returns the whole gradient of the scores (N, S), and that of the query (N, A).
 
@@ -92,24 +97,29 @@ def attend_gradient(
         d_weights: Gradient of the weights (R, B, K, S).
         d_out: Gradient of what was retrieved (R, B, K · value size).
         shape: R, B, K, S.
+        query: As for `attend`, if there is room.
+        room: Where to put the query (N, A), the weights (N, S), the first result (N, S) and `d_out` (N, value size;
+            zeros if there is none).
     """
     _, batch, prototypes, sources = shape
     size = keys.shape[-1]
-    d_all, d_query = torch.empty_like(weights), keys.new_empty(len(keys), size)
+    put_query, put_weights, d_all, put_out = room or (None, None, torch.empty_like(weights), None)
+    d_query = keys.new_empty(len(keys), size)
     _attend_gradient[(len(keys),)](
-        d_all, d_query, keys, values, weights, d_out, d_scores,
+        d_all, d_query, put_query, put_weights, put_out, query, keys, values, weights, d_out, d_scores,
         None if d_weights is None else d_weights.contiguous(),
         prototypes, batch, sources, size, values.shape[-1],
-        *keys.stride(), *values.stride()[:2], *strides(d_out, d_scores), *_blocks(sources, size),
+        *strides(keys, values), *(0 if x is None else x.stride(0) for x in (d_all, put_query, put_out)),
+        *strides(d_out, d_scores), **_blocks(sources, size),
     )  # fmt: skip
     return d_all, d_query
 
 
 @triton.jit(do_not_specialize=["sources"])
 def _attend_gradient(
-    d_all, d_query, keys, values, weights, d_out, d_scores, d_weights,
+    d_all, d_query, put_query, put_weights, put_out, query, keys, values, weights, d_out, d_scores, d_weights,
     prototypes, batch, sources, key_size: tl.constexpr, value_size: tl.constexpr,
-    k_n, k_s, k_d, v_n, v_s, o_r, o_b, s_r, s_b, block_s: tl.constexpr, block_d: tl.constexpr,
+    k_n, k_s, v_n, v_s, all_n, query_n, out_n, o_r, o_b, s_r, s_b, block_s: tl.constexpr, block_d: tl.constexpr,
 ):  # fmt: skip
     n = tl.program_id(0).to(tl.int64)
     row, k = n // prototypes, n % prototypes
@@ -117,19 +127,64 @@ def _attend_gradient(
     s = tl.arange(0, block_s)
     real = s < sources
     weight = read(weights + n * sources + s, real)
+    if put_weights is not None:
+        tl.store(put_weights + n * all_n + s, weight, mask=real)
     d_weight = tl.zeros((block_s,), dtype=tl.float32)
     if d_weights is not None:
         d_weight += read(d_weights + n * sources + s, real)
-    if d_out is not None:
-        for start in range(0, value_size, block_d):
-            d = start + tl.arange(0, block_d)
-            o = read(d_out + r * o_r + i * o_b + k * value_size + d, d < value_size)
-            d_weight += tl.sum(_tile(values + n * v_n, s, d, v_s, 1, real, value_size) * o[None, :], axis=1)
+    for start in range(0, value_size, block_d):
+        d = start + tl.arange(0, block_d)
+        o = tl.zeros((block_d,), dtype=tl.float32)
+        if d_out is not None:
+            o += read(d_out + r * o_r + i * o_b + k * value_size + d, d < value_size)
+            d_weight += tl.sum(_tile(values + n * v_n, s, d, v_s, real, value_size) * o[None, :], axis=1)
+        if put_out is not None:
+            tl.store(put_out + n * out_n + d, o, mask=d < value_size)
     d_score = weight * (d_weight - tl.sum(weight * d_weight, axis=0))
     if d_scores is not None:
         d_score += read(d_scores + r * s_r + i * s_b + k * sources + s, real)
-    tl.store(d_all + n * sources + s, d_score, mask=real)
+    tl.store(d_all + n * all_n + s, d_score, mask=real)
     for start in range(0, key_size, block_d):
         d = start + tl.arange(0, block_d)
-        key = _tile(keys + n * k_n, s, d, k_s, k_d, real, key_size)
+        key = _tile(keys + n * k_n, s, d, k_s, real, key_size)
         tl.store(d_query + n * key_size + d, tl.sum(key * d_score[:, None], axis=0), mask=d < key_size)
+        if put_query is not None:
+            tl.store(put_query + n * query_n + d, read(query + n * key_size + d, d < key_size), mask=d < key_size)
+
+
+def weighed(factors: Tensor, vectors: Tensor) -> Tensor:
+    """Returns vectors (N, T, size), summed over T with so many weights (N, T, S) of each: (N, S, size)."""
+    count, steps, sources = factors.shape
+    size = vectors.shape[-1]
+    out = vectors.new_empty(count, sources, size)
+    # A product of tiles has at least 16 rows and columns.
+    block_s, block_t, block_d = (min(64, max(16, triton.next_power_of_2(n))) for n in (sources, steps, size))
+    block_d = min(triton.next_power_of_2(max(16, size)), 8192 // max(block_s, block_t))
+    _weighed[(count, triton.cdiv(sources, block_s), triton.cdiv(size, block_d))](
+        out, factors, vectors, steps, sources, size,
+        "ieee" if vectors.dtype == torch.float32 else "tf32", block_s=block_s, block_t=block_t, block_d=block_d,
+    )  # fmt: skip
+    return out
+
+
+@triton.jit(do_not_specialize=["steps", "sources"])
+def _weighed(
+    out, factors, vectors, steps, sources, size, precision: tl.constexpr,
+    block_s: tl.constexpr, block_t: tl.constexpr, block_d: tl.constexpr,
+):  # fmt: skip
+    n = tl.program_id(0).to(tl.int64)
+    s = tl.program_id(1) * block_s + tl.arange(0, block_s)
+    d = tl.program_id(2) * block_d + tl.arange(0, block_d)
+    total = tl.zeros((block_s, block_d), dtype=tl.float32)
+    for start in range(0, steps, block_t):
+        t = start + tl.arange(0, block_t)
+        factor = read(
+            factors + (n * steps + t[None, :]) * sources + s[:, None], (t < steps)[None, :] & (s < sources)[:, None]
+        )
+        vector = read(
+            vectors + (n * steps + t[:, None]) * size + d[None, :], (t < steps)[:, None] & (d < size)[None, :]
+        )
+        total = tl.dot(factor, vector, total, input_precision=precision)
+    tl.store(
+        out + (n * sources + s[:, None]) * size + d[None, :], total, mask=(s < sources)[:, None] & (d < size)[None, :]
+    )

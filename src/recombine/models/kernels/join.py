@@ -14,24 +14,25 @@ def join(
     limit: int,
     scale: float,
     plus: Tensor | None = None,
+    after: Tensor | None = None,
     b: Tensor | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Returns [(a + plus) where bits ≥ limit, times scale, else 0; b], (R, B, a + b), in `out` if there is one."""
+    """Returns [(a + plus) · scale where bits ≥ limit, else 0, + after; b], (R, B, a + b), in `out` if there is one."""
     replicas, batch, size = a.shape
     b_size = 0 if b is None else b.shape[-1]
     if out is None:
         out = a.new_empty(replicas, batch, size + b_size)
     grid, block = tiles(replicas * batch, size + b_size)
-    every = (out, a, plus, bits, b)
+    every = (out, a, plus, bits, after, b)
     _join[grid](*every, batch, size, b_size, limit, scale, *strides(*every), block=block)
     return out
 
 
 @triton.jit
 def _join(
-    out, a, plus, bits, b, batch, a_size, b_size, limit, scale,
-    out_r, out_b, a_r, a_b, plus_r, plus_b, bits_r, bits_b, b_r, b_b,
+    out, a, plus, bits, after, b, batch, a_size, b_size, limit, scale,
+    out_r, out_b, a_r, a_b, plus_r, plus_b, bits_r, bits_b, after_r, after_b, b_r, b_b,
     block: tl.constexpr,
 ):  # fmt: skip
     _, r, i, column, there = here(batch, a_size + b_size, block)
@@ -42,6 +43,8 @@ def _join(
     if bits is not None:
         byte = tl.load(bits + r * bits_r + i * bits_b + column, mask=in_a, other=0).to(tl.int32)
         x = tl.where(byte < limit, 0.0, x * scale)
+    if after is not None:
+        x += read(after + r * after_r + i * after_b + column, in_a)
     if b is not None:
         in_b = there & (column >= a_size)
         x = tl.where(in_a, x, read(b + r * b_r + i * b_b + column - a_size, in_b))
