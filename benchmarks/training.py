@@ -127,7 +127,7 @@ def cases(small: bool) -> dict[str, Case]:
     size: dict[str, Any] = {"hidden": 64, "embedding": 32} if small else {}
     return {
         "SCAN generator": Case(replace(SCAN_GENERATOR.network, **size), 32, 32, 32),
-        "SCAN predictor": Case(replace(SCAN_PREDICTOR.network, **size), 64, 12, 16),
+        "SCAN predictor": Case(replace(SCAN_PREDICTOR.network, **size), 64, 9, 16),
         "word-form generator": Case(replace(WORD_FORM_GENERATOR.network, prototypes=1, **size), 64, 28, 28),
         "word-form predictor": Case(replace(WORD_FORM_PREDICTOR.network, **size), 64, 12, 16),
     }

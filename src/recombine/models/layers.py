@@ -5,7 +5,7 @@ E embedding · H hidden · A attention · V vocabulary. Every tensor starts with
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -35,7 +35,7 @@ class Linear(nn.Module):
         y = self.hoisted()(x.flatten(1, -2))
         return y.view(*x.shape[:-1], y.shape[-1])
 
-    def hoisted(self) -> Callable[[Tensor], Tensor]:
+    def hoisted(self) -> Hoisted:
         """Returns the same map of (R, B, inputs), for use at every step of a loop."""
         return Hoisted(self.weight, self.bias)
 

@@ -76,7 +76,8 @@ class Loop(NamedTuple):
     gates: Gates  # what x adds to them
     from_state: Hoisted  # from [feed, h] to the gates
     feed_and_h: Tensor  # (R, T, B, feed + H)
-    to_feed: Callable[[Tensor], Tensor]
+    to_feed: Hoisted  # from h_pre
+    feed: Tensor  # room for what it gives (R, T, B, feed)
     h_pre: Tensor  # (R, T, B, H + what attention retrieves)
     own: OwnOutput | None  # if the decoder attends to it
     own_query: Callable[[Tensor], Tensor] | None  # from h
@@ -269,12 +270,14 @@ class Recombiner(nn.Module):
         state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         twice = a.feed_dropped_twice and a.feed_dropout and self.training
         written_drop = noise.drop(a.feed_dropout, steps, batch, a.feed) if noise and twice else None
+        to_feed = self.to_feed.hoisted()
         loop = Loop(
             x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together
             gates=self.decoder.gates(x),
             from_state=self.decoder.from_state(),
             feed_and_h=x.new_empty(*x.shape[:3], a.feed + a.hidden),
-            to_feed=self.to_feed.hoisted(),
+            to_feed=to_feed,
+            feed=to_feed.room(steps, batch),
             h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
             own=OwnOutput(state.history, steps) if a.own_attention else None,
             own_query=self.own.hoisted() if a.own_attention else None,
@@ -312,7 +315,7 @@ class Recombiner(nn.Module):
             scores, contexts = self.attention(query, context.memory, loop.start + t)
             retrieved.append(contexts)
         h_pre = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t]).all
-        feed = dropped(loop.to_feed(h_pre), loop.written_drops[t])
+        feed = dropped(loop.to_feed(h_pre, out=loop.feed[:, t]), loop.written_drops[t])
         return State(h, c, feed, history), Step(fed, h, own, scores)
 
     def _scores(self, steps: list[Step], feed: Tensor) -> Scores:

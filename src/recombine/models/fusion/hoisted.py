@@ -5,6 +5,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from recombine.models.fusion.availability import fused
+
 Steps = list[tuple[Tensor, Tensor]]
 """The left operand of each product of a loop, and the gradient of the product."""
 
@@ -26,15 +28,28 @@ class Hoisted:
         if right.requires_grad:
             self.right, self.bias = _Hoist.apply(right, bias, self.steps)  # type: ignore[no-untyped-call]
 
-    def __call__(self, left: Tensor) -> Tensor:
-        """Returns left @ right + bias for left (N, rows, inner)."""
+    def __call__(self, left: Tensor, out: Tensor | None = None) -> Tensor:
+        """Returns left @ right + bias for left (N, rows, inner): in `out`, a part of `room`, if there are kernels."""
+        out = out if fused(left.device) else None
         if not self.right.requires_grad:
-            return _affine(left, self.right, self.bias)
-        return cast(Tensor, _HoistedProduct.apply(left, self.right, self.bias, self.steps))  # type: ignore[no-untyped-call]
+            return _affine(left, self.right, self.bias, out)
+        return cast(Tensor, _HoistedProduct.apply(left, self.right, self.bias, self.steps, out))  # type: ignore[no-untyped-call]
+
+    def room(self, steps: int, rows: int) -> Tensor:
+        """Returns room for the results of so many steps (N, steps, rows, columns), where there are kernels.
+
+        It holds the bias, to which each product is added once: a product with a bias beside it would first copy that.
+        """
+        bias = torch.zeros_like(self.right[:, :1]) if self.bias is None else self.bias.detach()
+        return bias.unsqueeze(1).expand(-1, steps, rows if fused(bias.device) else 0, -1).contiguous()
 
 
-def _affine(left: Tensor, right: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.bmm(left, right) if bias is None else torch.baddbmm(bias, left, right)
+def _affine(left: Tensor, right: Tensor, bias: Tensor | None, out: Tensor | None) -> Tensor:
+    if out is None:
+        return torch.bmm(left, right) if bias is None else torch.baddbmm(bias, left, right)
+    # `data`: autograd need not know, since what other steps put into the same room stays as it is.
+    out.data.baddbmm_(left, right)
+    return out
 
 
 class _Hoist(torch.autograd.Function):
@@ -58,16 +73,23 @@ class _Hoist(torch.autograd.Function):
 
 class _HoistedProduct(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, bias: Tensor | None, steps: Steps) -> Tensor:  # noqa: ANN401
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        left: Tensor,
+        right: Tensor,
+        bias: Tensor | None,
+        steps: Steps,
+        out: Tensor | None,
+    ) -> Tensor:
         ctx.save_for_backward(left, right)
         ctx.steps = steps
-        return _affine(left, right, bias)
+        return _affine(left, right, bias, out)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:  # noqa: ANN401
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         left, right = ctx.saved_tensors
         ctx.steps.append((left, gradient))
-        return torch.bmm(gradient, right.transpose(1, 2)), None, None, None
+        return torch.bmm(gradient, right.transpose(1, 2)), None, None, None, None
 
 
 def summed(rows: Tensor) -> Tensor:
