@@ -11,11 +11,9 @@ import pytest
 import torch
 from word_forms import write_language
 
-from recombine.augmentation.resample import Rarity
 from recombine.data import files
 from recombine.decoding.generate import Decoding
-from recombine.example import Example
-from recombine.inflection import is_named_tag, is_tag
+from recombine.inflection import is_tag
 from recombine.neighborhoods import Tagged
 from recombine.paper.keys import Keys
 from recombine.paper.matrix import How, Matrix
@@ -28,10 +26,6 @@ from recombine.paper.word_forms import WordFormTasks
 from recombine.training.presets import SMALL_WORD_FORM_GENERATOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 
 ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
-
-
-def word_form(lemma: str, *tags: str) -> Example:
-    return Example((*lemma, *tags), tuple(lemma))
 
 
 def of(name: str) -> Settings:
@@ -112,26 +106,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("conll2018")
     write_language(folder, "turkish")
     return folder
-
-
-@pytest.mark.parametrize("hints", [4, 8, 16])
-def test_a_tag_is_rare_if_no_more_examples_have_it_than_hints(hints: int) -> None:
-    found = word_form_scale(None).settings(ROWS["recomb-1 + resampling"], f"turkish-{hints}")
-    rare = replace(found.resampler, relevant=is_named_tag)
-
-    def having(tag: str, count: int) -> list[Example]:
-        return [word_form(f"{tag}{number}", "[V]", f"[{tag}]") for number in range(count)]
-
-    others = [word_form(str(number), "[V]") for number in range(1000 - 2 * hints - 1)]
-    rare.fit([*having("FUT", hints), *having("ADJ", hints + 1), *others])
-    assert rare.rare_ == (Rarity(("[FUT]",), hints, hints / 1000),)
-
-
-def test_what_is_as_coded_has_the_codes_line_whatever_the_hints() -> None:
-    coded = [name for name in ROWS if "as coded" in name]
-    assert len(coded) == 3
-    for name in coded:
-        assert word_form_scale(None).settings(ROWS[name], "turkish-8").resampler.epsilon == 0.02
 
 
 def test_networks_have_the_size_that_is_asked_for(source: Path) -> None:

@@ -27,17 +27,14 @@ from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.inflection import Inflection
 
-__all__ = ["HINTS", "SPLITS", "TRAINED_ON", "FewShot", "fetch", "few_shot", "few_shots", "locate"]
+__all__ = ["HINTS", "SPLITS", "FewShot", "fetch", "few_shot", "few_shots", "locate"]
 
 HINTS = (4, 8, 16)
 """How many past, and how many future, forms there may be in a training set."""
 SPLITS = (0, 1, 2, 3, 4)
 """The numbers of the splits for each of the HINTS."""
 
-TRAINED_ON = 1000
-"""How many word forms a training set has."""
-
-_TEST, _PER_TYPE = 100, 20
+_TRAIN, _TEST, _PER_TYPE = 1000, 100, 20
 
 _Indices = NDArray[np.int64]
 
@@ -113,13 +110,13 @@ def few_shots(inflections: Sequence[Inflection]) -> Iterator[FewShot]:
         past, future = rng_hints.permutation(past), rng_hints.permutation(future)
         other = rng_other.permutation(kinds.other)
         drawn = FewShot(
-            train=at(np.concatenate([other[: TRAINED_ON - 2 * hints], past[:hints], future[:hints]])),
+            train=at(np.concatenate([other[: _TRAIN - 2 * hints], past[:hints], future[:hints]])),
             past=at(past[hints:][:_TEST]),
             future=at(future[hints:][:_TEST]),
-            other=at(other[TRAINED_ON + _TEST :][:_TEST]),
+            other=at(other[_TRAIN + _TEST :][:_TEST]),
         )
         yield drawn
-        development = at(other[TRAINED_ON:][:_TEST])
+        development = at(other[_TRAIN:][:_TEST])
         replay_neighbor_draws(rng_other, drawn.train, held_out=(*development, *drawn.past, *drawn.other, *drawn.future))
 
 
@@ -161,7 +158,7 @@ def _check_counts(kinds: _Kinds, hints: int) -> None:
                 f"the language has too few {tag} forms: {usable} usable of {sum(map(len, types))}, at most {_PER_TYPE} "
                 f"for each tag combination; {hints} hints and {_TEST} tests need {hints + _TEST}."
             )
-    needed = TRAINED_ON + 2 * _TEST
+    needed = _TRAIN + 2 * _TEST
     if len(kinds.other) < needed:
         raise RecombineError(
             f"the language has too few forms that are neither PST nor FUT: {len(kinds.other)}, and {needed} are needed."

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from recombine.data.sigmorphon import TRAINED_ON, FewShot
+from recombine.data.sigmorphon import FewShot
 from recombine.paper.matrix import Scale
 from recombine.paper.rows import Row
 from recombine.paper.settings import WORD_FORMS, Settings, settings
@@ -33,17 +33,11 @@ def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
     base = WORD_FORMS if size == "paper" else SMALL
 
     def of(row: Row, split: str) -> Settings:
-        found = settings(row, split, _rare_as_hints(base, split))
+        found = settings(row, split, base)
         return _tiny(found) if tiny else found
 
     tasks = WordFormTasks(source, _small_part) if tiny else WordFormTasks(source)
     return Scale(tasks, of, reference=None, further=word_form_part)  # type: ignore[arg-type]
-
-
-def _rare_as_hints(base: Settings, split: str) -> Settings:
-    """Returns settings by which a tag is rare if no more examples have it than have the past, or the future."""
-    hints = int(split.rsplit("-", 1)[1])
-    return replace(base, resampler=replace(base.resampler, epsilon=(hints + 0.5) / TRAINED_ON))
 
 
 def _small_part(split: FewShot) -> FewShot:
