@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, availability, dropped, fused, join
+from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, affine, availability, dropped, fused, join
 from recombine.models.fusion.hoisted import side_by_side
 
 
@@ -55,6 +55,19 @@ def test_attention_to_own_output_weighs_the_states_so_far() -> None:
         assert torch.allclose(scores[0, 0], expected)
         assert torch.allclose(retrieved[0, 0], torch.softmax(expected, 0) @ h[:count, 0, 0])
     assert torch.equal(own.states, h[:, 0].transpose(0, 1).unsqueeze(0))
+
+
+def test_an_affine_map_has_the_gradients_of_a_plain_one() -> None:
+    left, right = (torch.randn(2, size, 4, dtype=torch.double, requires_grad=True) for size in (3, 4))
+    bias = torch.randn(2, 1, 4, dtype=torch.double, requires_grad=True)
+    assert torch.allclose(affine(left, right, bias), left @ right + bias)
+    assert torch.autograd.gradcheck(affine, (left, right, bias))
+    assert torch.autograd.gradcheck(affine, (left, right, None))
+    assert torch.autograd.gradcheck(affine, (left.detach(), right, bias.detach()))
+    y = affine(left, right, bias).sum()
+    torch.autograd.grad(y, left, retain_graph=True)
+    (gradient,) = torch.autograd.grad(y, bias)
+    assert torch.allclose(gradient, torch.full_like(bias, 3))
 
 
 def test_a_hoisted_product_has_the_gradients_of_a_plain_one() -> None:

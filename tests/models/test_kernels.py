@@ -9,7 +9,7 @@ from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.models import fusion
-from recombine.models.fusion import Drop, Gates, Remembered
+from recombine.models.fusion import Drop, Gates, Hoisted, Remembered
 from recombine.models.kernels.attention import weighed
 from recombine.models.noise import Noise
 from recombine.training.optimizer import population_adam
@@ -114,6 +114,52 @@ def test_attention_may_be_gone_back_over_again_from_an_earlier_step(monkeypatch:
     remembered = Remembered(*inputs[1:])
     found = gradients(lambda query: remembered.attend(query, bias).retrieved.view(count, 1, H), inputs)
     check(list(zip(plain, found, strict=True)), torch.float32)
+
+
+def test_attention_to_some_examples_has_gradients_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, sources, rows = R * B, 5, torch.tensor([4, 0, 0], device=DEVICE)
+    bias = torch.zeros(1, len(rows), 1, sources, device=DEVICE)
+
+    def compute(query: Tensor, keys: Tensor, values: Tensor) -> list[Tensor]:
+        everything = Remembered(keys, values)
+        whole = everything.attend(query, bias.new_zeros(R, B, 1, sources))
+        some = Remembered(everything.keys[rows], everything.values[rows])
+        return [some.attend(query[rows], bias).retrieved, whole.retrieved]
+
+    inputs = drawn(count, 1, H), drawn(count, sources, H), drawn(count, sources, H)
+    check(both_ways(monkeypatch, compute, *inputs), torch.float32)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_products_with_room(monkeypatch: pytest.MonkeyPatch, rows: int, steps: int, frozen: bool) -> None:
+    def compute(left: Tensor, right: Tensor, bias: Tensor) -> list[Tensor]:
+        before = bias.detach().clone()
+        product = Hoisted(right.detach() if frozen else right, bias.detach() if frozen else bias)
+        room = product.room(steps, rows)
+        results = [product(left[step], out=room[:, step]) for step in range(steps)]
+        with torch.no_grad():
+            again = product.room(1, rows)
+            results.append(product(left[0], out=again[:, 0]))
+        assert torch.equal(bias, before)
+        return [*results, (right + bias).sum()]  # so that there is a gradient of what is frozen
+
+    inputs = drawn(steps, R, rows, H), drawn(R, H, 6), drawn(R, 1, 6)
+    check(both_ways(monkeypatch, compute, *inputs), torch.float32)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_decoding_a_single_example_changes_no_parameter(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    use(KERNELS, monkeypatch)
+    model = network(VARIANTS[name], seeds=(4, 5)).to(DEVICE).float().eval()
+    before = [parameter.clone() for parameter in model.parameters()]
+    sources, targets = (tokens.to(DEVICE) for tokens in batch(model, 1))
+    z = some_z(model, 1)
+    with torch.no_grad():
+        context = model.remember(sources)
+        model.decode(context, context.state, targets[:, :, :1], z=None if z is None else z.to(DEVICE).float())
+    assert all(torch.equal(parameter, old) for parameter, old in zip(model.parameters(), before, strict=True))
 
 
 @precisions

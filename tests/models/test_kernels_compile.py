@@ -16,7 +16,7 @@ from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
 from recombine.models.kernels.adam import adam, norms  # noqa: E402
-from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
+from recombine.models.kernels.attention import _blocks, attend, attend_gradient, weighed  # noqa: E402
 from recombine.models.kernels.bilstm import encode, encode_gradient  # noqa: E402
 from recombine.models.kernels.cell import cell, cell_gradient  # noqa: E402
 from recombine.models.kernels.join import join  # noqa: E402
@@ -117,6 +117,11 @@ def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, in
     weighed(room[1], room[0])
     assert len(compiled) == 19
     assert all(compiled)
+
+
+@pytest.mark.parametrize("sources", [5, 300, 100_000])
+def test_attention_has_as_many_warps_as_a_block_may(sources: int) -> None:
+    assert _blocks(sources, 512)["num_warps"] in (1, 2, 4, 8, 16)
 
 
 def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:

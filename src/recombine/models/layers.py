@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recombine.models.fusion import Gates, Hoisted, bilstm, fused
+from recombine.models.fusion import Gates, Hoisted, affine, bilstm, fused
 
 FEW = 256
 """Of so few tokens a GPU adds up embeddings' gradients faster by a product than by sorting."""
@@ -32,7 +32,7 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Maps (R, ..., inputs) to (R, ..., outputs)."""
-        y = self.hoisted()(x.flatten(1, -2))
+        y = affine(x.flatten(1, -2), self.weight, self.bias)
         return y.view(*x.shape[:-1], y.shape[-1])
 
     def hoisted(self) -> Hoisted:

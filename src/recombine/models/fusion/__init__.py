@@ -7,7 +7,7 @@ computes it and another its gradient (see `kernels`).
 from recombine.models.fusion.attention import Attended, Remembered
 from recombine.models.fusion.availability import fused
 from recombine.models.fusion.dropping import Drop, Joined, dropped, join
-from recombine.models.fusion.hoisted import Hoisted
+from recombine.models.fusion.hoisted import Hoisted, affine
 from recombine.models.fusion.own_output import OwnOutput
 from recombine.models.fusion.recurrence import Gates, bilstm
 
@@ -19,6 +19,7 @@ __all__ = [
     "Joined",
     "OwnOutput",
     "Remembered",
+    "affine",
     "bilstm",
     "dropped",
     "fused",

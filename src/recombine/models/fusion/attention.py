@@ -21,7 +21,7 @@ class Attended(NamedTuple):
 class Remembered:
     """Keys and values that every step of a loop attends to; N = R · B · K.
 
-    Their gradients are computed once, after the loop.
+    Their gradients are computed once, after the loop, all steps of which are to be gone back over at once.
 
     Args:
         keys: (N, S, A).
@@ -32,14 +32,14 @@ class Remembered:
         self.keys, self.values = keys, values
         if fused(keys.device):
             self._room = _Room()
-            self.keys, self.values = _Remember.apply(keys, values, self._room)  # type: ignore[no-untyped-call]
+            self._handed_on = _Remember.apply(keys, values, self._room)  # type: ignore[no-untyped-call]
         else:
             self._by_key, self._by_value = Hoisted(keys.transpose(1, 2)), Hoisted(values)
 
     def attend(self, query: Tensor, bias: Tensor) -> Attended:
         """Attends from queries (N, 1, A); bias (R, B, K, S) is added to the scores."""
         if fused(query.device):
-            return Attended(*_Attend.apply(query, self.keys, self.values, bias, self._room))  # type: ignore[no-untyped-call]
+            return Attended(*_Attend.apply(query, *self._handed_on, bias, self._room))  # type: ignore[no-untyped-call]
         scores = self._by_key(query).view(bias.shape) + bias
         weights = softmax(scores).to(self.values.dtype)
         retrieved = self._by_value(weights.view(-1, 1, bias.shape[-1]))
@@ -53,6 +53,7 @@ class _Room:
         self._steps = 0
         self._back_to = 0  # the step that was gone back over last
         self._missing: set[int] = set()  # those that have not been
+        self._parts: list[Tensor] = []
 
     def next_step(self) -> int:
         """Numbers the steps."""

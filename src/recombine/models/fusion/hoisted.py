@@ -15,7 +15,7 @@ class Hoisted:
     """The right-hand side of an affine map that is used at every time step of a loop.
 
     Its gradient is computed by one large product after the loop instead of being added up step by step, which would
-    read and write a tensor of the operand's size at each step.
+    read and write a tensor of the operand's size at each step. All steps are to be gone back over at once.
 
     Args:
         right: (N, inner, columns).
@@ -32,7 +32,8 @@ class Hoisted:
         """Returns left @ right + bias for left (N, rows, inner): in `out`, a part of `room`, if there are kernels."""
         out = out if fused(left.device) else None
         if not self.right.requires_grad:
-            return _affine(left, self.right, self.bias, out)
+            learned = left.requires_grad or (self.bias is not None and self.bias.requires_grad)
+            return _product(left, self.right, self.bias, None if learned else out)
         return cast(Tensor, _HoistedProduct.apply(left, self.right, self.bias, self.steps, out))  # type: ignore[no-untyped-call]
 
     def room(self, steps: int, rows: int) -> Tensor:
@@ -41,10 +42,10 @@ class Hoisted:
         It holds the bias, to which each product is added once: a product with a bias beside it would first copy that.
         """
         bias = torch.zeros_like(self.right[:, :1]) if self.bias is None else self.bias.detach()
-        return bias.unsqueeze(1).expand(-1, steps, rows if fused(bias.device) else 0, -1).contiguous()
+        return bias.unsqueeze(1).repeat(1, steps, rows if fused(bias.device) else 0, 1)
 
 
-def _affine(left: Tensor, right: Tensor, bias: Tensor | None, out: Tensor | None) -> Tensor:
+def _product(left: Tensor, right: Tensor, bias: Tensor | None, out: Tensor | None = None) -> Tensor:
     if out is None:
         return torch.bmm(left, right) if bias is None else torch.baddbmm(bias, left, right)
     # `data`: autograd need not know, since what other steps put into the same room stays as it is.
@@ -83,7 +84,7 @@ class _HoistedProduct(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(left, right)
         ctx.steps = steps
-        return _affine(left, right, bias, out)
+        return _product(left, right, bias, out)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
@@ -92,9 +93,31 @@ class _HoistedProduct(torch.autograd.Function):
         return torch.bmm(gradient, right.transpose(1, 2)), None, None, None, None
 
 
+def affine(left: Tensor, right: Tensor, bias: Tensor | None) -> Tensor:
+    """Returns left @ right + bias for left (N, rows, inner)."""
+    return cast(Tensor, _Affine.apply(left, right, bias))  # type: ignore[no-untyped-call]
+
+
+class _Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, bias: Tensor | None) -> Tensor:  # noqa: ANN401
+        ctx.save_for_backward(left, right)
+        return _product(left, right, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        left, right = ctx.saved_tensors
+        for_left, for_right, for_bias = ctx.needs_input_grad
+        return (
+            torch.bmm(gradient, right.transpose(1, 2)) if for_left else None,
+            torch.bmm(left.transpose(1, 2), gradient) if for_right else None,
+            summed(gradient) if for_bias else None,
+        )
+
+
 def summed(rows: Tensor) -> Tensor:
-    """Returns the sum of rows (N, rows, size) as one (N, 1, size): on a GPU by a product, which is faster."""
-    if not rows.is_cuda:
+    """Returns the sum of rows (N, rows, size), (N, 1, size): in bfloat16 on a GPU by a product, which is faster."""
+    if not rows.is_cuda or rows.dtype == torch.float32:
         return rows.sum(1, keepdim=True)
     return torch.bmm(rows.new_ones(len(rows), 1, rows.shape[1]), rows)
 

@@ -22,7 +22,7 @@ class Blocks(NamedTuple):
 def _blocks(positions: int, features: int) -> dict[str, int]:
     block_s = triton.next_power_of_2(positions)
     block_d = min(triton.next_power_of_2(features), max(16, 8192 // block_s))
-    return Blocks(block_s, block_d, max(1, block_s * block_d // 4096))._asdict()
+    return Blocks(block_s, block_d, min(16, max(1, block_s * block_d // 4096)))._asdict()
 
 
 @triton.jit
