@@ -53,4 +53,5 @@ def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
     names = sorted(options)
     near = difflib.get_close_matches(value, names, n=1, cutoff=0.5)
     suggestion = f"Did you mean {near[0]!r}? " if near else ""
-    return RecombineError(f"unknown {kind} {value!r}.", hint=f"{suggestion}The {kind}s are: {', '.join(names)}.")
+    kinds = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    return RecombineError(f"unknown {kind} {value!r}.", hint=f"{suggestion}The {kinds} are: {', '.join(names)}.")

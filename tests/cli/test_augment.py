@@ -66,6 +66,11 @@ def test_what_only_networks_have_is_refused(run: Run, train: Path, options: tupl
         assert_is_sentence(done, [str(options[0]), f"is for --method learned or both, not for {method}"])
 
 
+def test_epsilon_and_no_resampling_contradict_each_other(run: Run, train: Path) -> None:
+    done = augment(run, train, "-n", 3, "--epsilon", "0.1", "--no-resample")
+    assert_is_sentence(done, ["--epsilon", "--no-resample"])
+
+
 def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:
     options = ("-n", 10, "-o", tmp_path / "new.jsonl", "--epsilon", "0.05", "--json")
     report = json.loads(augment(run, train, *options).out)

@@ -173,7 +173,22 @@ def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tm
     assert inspected(run, "-", "--header", stdin=path.read_text())["examples"] == 2
 
 
-def test_word_forms_have_no_header_to_skip(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "forms.tsv").write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
-    done = run("inspect", tmp_path / "forms.tsv", "--format", "sigmorphon", "--header")
-    assert_is_sentence(done, ["only TSV has a header to skip"])
+@pytest.mark.parametrize("options", [("--format", "sigmorphon"), ("--columns", "1,2,3", "--tokens", "characters")])
+def test_a_header_of_word_forms_is_told_of_and_skipped_on_request(
+    run: Run, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = tmp_path / "forms.tsv"
+    path.write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
+    done = run("inspect", path, *options)
+    assert "looks like names of columns" in done.err
+    assert inspected(run, path, *options)["examples"] == 3
+    done = run("inspect", path, *options, "--header")
+    assert "looks like" not in done.err
+    assert inspected(run, path, *options, "--header")["examples"] == 2
+
+
+def test_a_header_of_word_forms_need_not_be_told_from_them(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "forms.tsv"
+    path.write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
+    assert_is_sentence(run("inspect", path), ["found 3 columns", "--header"])
+    assert inspected(run, path, "--header")["examples"] == 2

@@ -29,7 +29,8 @@ def augment(run: Run, train: Path) -> Callable[..., Outcome]:
     """Augments the training examples on one thread of the CPU, keeping samples whether or not they are rare."""
 
     def invoke(*options: object, source: Path = train) -> Outcome:
-        return run("augment", source, "-n", 5, "--device", "cpu", "--threads", 1, "--no-resample", *options)
+        any_will_do = () if "--epsilon" in options else ("--no-resample",)
+        return run("augment", source, "-n", 5, "--device", "cpu", "--threads", 1, *any_will_do, *options)
 
     return invoke
 

@@ -140,6 +140,28 @@ def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
     assert json.loads(found.out)["scores"]["0"] == json.loads(scored.out)["all"]
 
 
+@pytest.mark.usefixtures("tiny")
+def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: Path, tmp_path: Path) -> None:
+    options = ("--device", "cpu", "--threads", 1)
+    inflecting = ("--columns", "1,2,3", "--tokens", "characters")
+    for name, direction in (("analysis", ()), ("inflection", inflecting)):
+        done = run("train", words, *direction, "--epochs", 1, "-o", tmp_path / name, *options)
+        assert done.code == 0, done.err
+    forms = ["".join(example.y) for example in files.read(words)]
+    (tmp_path / "forms.txt").write_text("".join(f"{form}\n" for form in forms))
+    (tmp_path / "spaced.txt").write_text("".join(f"{' '.join(form)}\n" for form in forms if " " not in form))
+    for source in ("forms.txt", "spaced.txt"):
+        done = run("predict", tmp_path / "analysis", tmp_path / source, "-o", tmp_path / f"{source}.jsonl", *options)
+        assert "never seen" not in done.err
+        found = ["".join(example.x) for example in files.read(tmp_path / f"{source}.jsonl")]
+        assert found == [form for form in forms if source == "forms.txt" or " " not in form]
+    told = "was trained for"
+    for command in ("predict", "evaluate"):
+        for name, right, wrong in (("analysis", (), inflecting), ("inflection", inflecting, ())):
+            assert told not in run(command, tmp_path / name, words, *right, *options).err
+            assert f"{told} {name}" in run(command, tmp_path / name, words, *wrong, *options).err
+
+
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 @pytest.mark.parametrize(
     "content", [None, b"", b"\x7fELF\0\0\0", b"walk\t\n"], ids=["missing", "empty", "binary", "side"]

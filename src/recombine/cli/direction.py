@@ -1,6 +1,7 @@
 """Says of word forms which side is the input: commands and formats differ in it, and nobody could guess it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from recombine.cli.printing import say
 from recombine.cli.reading import are_inflections
@@ -16,6 +17,26 @@ def direction(examples: Sequence[Example]) -> str | None:
     if are_inflections(examples):
         return INFLECTION
     return ANALYSIS if are_inflections(map(reordered, examples)) else None
+
+
+def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -> None:
+    """Warns where a model is asked for what it has not learned.
+
+    Args:
+        model: Its folder.
+        notes: What is kept with it.
+        asked: ``INFLECTION`` or ``ANALYSIS``; None: nothing is known.
+    """
+    from recombine.training.stored import DIRECTIONS, direction_of
+
+    learned = direction_of(notes)
+    if asked is None or learned is None or (ANALYSIS, INFLECTION)[DIRECTIONS.index(learned)] == asked:
+        return
+    if learned == "inflection":
+        how = "lemma and tags were the input. Lemma, form, tags are read so by --columns 1,2,3 --tokens characters"
+    else:
+        how = "forms were the input. Lemma, form, tags are read so unless other --columns are given"
+    say(f"Warning: {model} was trained for {learned}: {how}.")
 
 
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> None:

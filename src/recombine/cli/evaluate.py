@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.direction import say_direction
+from recombine.cli.direction import direction, say_direction, warn_of_direction
 from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
 from recombine.cli.printing import counted, print_json, print_table, say, say_next
@@ -64,6 +64,7 @@ def evaluate_cli(
     reading = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header)
     examples = reading.read_for_prediction(test)
     say_direction(examples)
+    warn_of_direction(model, predictor.notes, direction(examples))
     use_threads(threads)
     found = evaluate(predictor, examples, beam=beam)
     if json:

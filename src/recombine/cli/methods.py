@@ -59,6 +59,10 @@ class Plan:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2 with -n.")
         if self.ngram != 1 and self.epsilon is None and self.method != OVERSAMPLE:
             raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
+        if self.epsilon is not None and self.resample is False:
+            raise RecombineError(
+                "--epsilon says what samples must have, --no-resample that they need not.", hint="Give one."
+            )
         self.training.check()
         self.learned.check()
         given = [*self.learned.given, *self.training.given]
@@ -115,7 +119,7 @@ def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":
     if plan.method != OVERSAMPLE and len({*examples}) < 2:
         raise RecombineError(
             f"--method {plan.method} needs at least 2 different examples to learn from; got 1.",
-            hint=f"Give more; --method {OVERSAMPLE} can repeat it.",
+            hint="Give more.",
         )
     every = METHODS[plan.method](examples, plan, plan.rare(examples))
     for samples in every:
@@ -209,7 +213,8 @@ def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> 
     from recombine.own_data.validators import kept
 
     every = _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare, agree=plan.agreement))
-    if rare is None and plan.resample is None and (found := choices.rarity(examples).value) is not None:
+    found = choices.rarity(examples).value if rare is None and plan.resample is None and every[0] else None
+    if found is not None:
         count = sum(found(sample) is None for sample in every[0])
         say(f"Of these {len(every[0]):,} samples {count:,} have something rare in them; --resample makes only such.")
     return every

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.direction import ANALYSIS, INFLECTION
+from recombine.cli.direction import ANALYSIS, INFLECTION, warn_of_direction
 from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.cli.reading import STANDARD, Reading, tokens_for
@@ -77,9 +77,13 @@ def predict_cli(
     check_free(targets, force=force or is_unfinished(output))
     kind = tokens_for(model, predictor.notes, tokens)
     reading = Reading(format, kind, columns, header)
+    word_forms = predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens)
     asked = reading.read_inputs(inputs)
-    if predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens):
-        say(INFLECTION if any(is_tag(token) for x in asked for token in x) else ANALYSIS)
+    if word_forms:
+        asked = asked if tokens else in_characters(asked)
+        direction = INFLECTION if any(is_tag(token) for x in asked for token in x) else ANALYSIS
+        say(direction)
+        warn_of_direction(model, predictor.notes, direction)
     use_threads(threads)
     predictions = predict(predictor, asked, beam=beam)
     with working_on(output, targets) as goes_on, all_or_none(targets):
@@ -90,6 +94,19 @@ def predict_cli(
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
     say(f"Predicted {counted(len(asked), 'output')}.{_about_empty(predictions[: len(targets)])}{about_unseen(unseen)}")
     say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
+
+
+def in_characters(forms: Sequence[TokenTuple]) -> list[TokenTuple]:
+    """Returns what was read as words, to a predictor of word forms, as the characters that it knows.
+
+    Where all words have one character, as in what was written before, they are tokens already; and so are tags.
+    """
+    from recombine.data.tokenization import split
+
+    words = {token for x in forms for token in x}
+    if any(map(is_tag, words)) or all(len(word) == 1 for word in words):
+        return list(forms)
+    return [split(" ".join(x), "characters") for x in forms]
 
 
 def load_predictor(model: str, *, device: str) -> "Predictor":

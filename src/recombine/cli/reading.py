@@ -69,7 +69,7 @@ class Reading:
         from recombine.data import files
 
         how = self._of(source)
-        may_have = not source.endswith(JSONL) and how.format in (AUTO, "tsv")
+        may_have = not source.endswith(JSONL) and how.format in (AUTO, "tsv", "sigmorphon")
         examples = files.read(
             source,
             format=how.format,
@@ -104,10 +104,12 @@ class Reading:
 
     def notes(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
-        from recombine.training.stored import TOKENS
+        from recombine.training.stored import DIRECTION, DIRECTIONS, TOKENS
 
-        are_words = are_inflections(examples) or are_inflections(list(map(reordered, examples)))
-        return {} if are_words else {TOKENS: self.tokens}
+        analysis, inflection = DIRECTIONS
+        if are_inflections(examples):
+            return {DIRECTION: inflection}
+        return {DIRECTION: analysis} if are_inflections(list(map(reordered, examples))) else {TOKENS: self.tokens}
 
     def names_inflections(self, source: str, examples: Sequence[Example]) -> bool:
         """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""
@@ -118,7 +120,7 @@ class Reading:
             return how.format == "sigmorphon"
         if source == STANDARD:
             return are_inflections(examples)
-        return how.columns is None and files.detect(source) == "sigmorphon"
+        return how.columns is None and files.detect(source, header=how.header) == "sigmorphon"
 
     def _of(self, source: str) -> "Reading":
         """Returns those of the options that speak of a file."""

@@ -41,7 +41,7 @@ def read(
         tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
             words and those of SIGMORPHON characters, always.
         columns: For TSV, the columns of input, output and perhaps features, from 1; None: there are only two.
-        header: For TSV, whether the first line names the columns and is no example.
+        header: For TSV and SIGMORPHON, whether the first line names the columns and is no example.
 
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
@@ -143,13 +143,14 @@ def read_inflections(source: str | Path) -> list[Inflection]:
     return _at_least_one(sigmorphon_format.parse_inflections(read_lines(source)), source)
 
 
-def detect(source: str | Path) -> str:
+def detect(source: str | Path, *, header: bool = False) -> str:
     """Returns the format of a file, by its name and its first line.
 
     Args:
         source: A path; of standard input the first line would be lost.
+        header: Whether that line names the columns, and the next one tells.
     """
-    first = next(read_lines(source), None)
+    first = next(islice(read_lines(source), 1 if header else 0, None), None)
     return _by_name(source) or _by_line(first.text if first else "")
 
 
@@ -167,7 +168,7 @@ def _codec(format: str, *, tokens: str, columns: tuple[int, ...] | None = None, 
     tsv.check_columns(columns)
     if columns is not None and format != "tsv":
         raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {format!r}.")
-    if header and format != "tsv":
+    if header and format not in ("tsv", "sigmorphon"):
         raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {format!r}.")
     if tokens == "characters" and format == "scan":
         raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")

@@ -7,7 +7,7 @@ from recombine.data.text import Line, shown
 from recombine.data.tokenization import check_side, join, split, split_tags
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import tag_token
+from recombine.inflection import is_tag, tag_token
 
 COLUMNS = (1, 2)
 """The columns of input and output where none are chosen; no further column may stand beside them then."""
@@ -16,6 +16,13 @@ _NAMES = {
     *(("input", "output"), ("source", "target"), ("src", "tgt"), ("x", "y"), ("question", "query")),
     *(("command", "action"), ("commands", "actions"), ("inputs", "outputs"), ("question", "answer"), ("text", "label")),
     *(("word", "pronunciation"), ("grapheme", "phoneme"), ("graphemes", "phonemes")),
+    *(
+        ("lemma", "form"),
+        ("lemma", "word form"),
+        ("lemma", "inflection"),
+        ("lemma", "inflected form"),
+        ("form", "lemma"),
+    ),
 }
 """Names of columns that are known, of an input and an output."""
 
@@ -30,7 +37,7 @@ def looks_like_header(examples: Sequence[Example]) -> bool:
     if len(examples) < 2:
         return False
     first = examples[0]
-    if ("".join(first.x).casefold(), "".join(first.y).casefold()) in _NAMES:
+    if tuple("".join(token for token in side if not is_tag(token)).casefold() for side in (first.x, first.y)) in _NAMES:
         return True
     if not _are_unlike_words(first):
         return False
@@ -101,7 +108,8 @@ def _wrong_width(line: Line, found: int, expected: int) -> RecombineError:
         return line.error(message, hint="Fill in the missing column, or choose others: `columns`.")
     hint = (
         "Remove the stray tab, or choose `columns`. Lemma, form, tags are read by `format='sigmorphon'`; in another "
-        "order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and tags."
+        "order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and tags. A "
+        "line that names the columns is skipped with `header=True`."
     )
     return line.error(message, hint=hint)
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from recombine.data.tokenization import check_kind
 from recombine.data.vocabulary import Vocabulary
+from recombine.errors import unknown
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
 from recombine.training.device import resolve
@@ -22,6 +23,10 @@ from recombine.training.untrusted import fitting, typed
 WEIGHTS = "weights.safetensors"
 TOKENS = "tokens"
 """The note that says what a token of a string was."""
+DIRECTION = "direction"
+"""The note that says of word forms which side was the input: one of ``DIRECTIONS``."""
+DIRECTIONS = ("analysis", "inflection")
+"""From forms to lemmas and tags, and back."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,18 @@ def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:
     if kind is not None:
         check_kind(str(kind))
     return kind
+
+
+def direction_of(notes: Mapping[str, Any]) -> str | None:
+    """Returns in which direction word forms were learned; None if the notes do not say, or of what is none.
+
+    Raises:
+        RecombineError: If they say what is no direction.
+    """
+    found = notes.get(DIRECTION)
+    if found is not None and found not in DIRECTIONS:
+        raise unknown("direction", str(found), DIRECTIONS)
+    return found
 
 
 def _check_shapes(network: Architecture, replicas: int, tensors: Mapping[str, Tensor]) -> None:
