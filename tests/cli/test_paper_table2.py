@@ -146,3 +146,8 @@ def test_what_is_asked_for_is_shown(run: Run, options: list[str], titles: list[s
     assert [line for line in lines if line.startswith("F1, ")] == [f"F1, {number} hints" for number in titles]
     assert not any("spanish-" in line for line in lines)
     assert lines[3].split("  ")[0] == row
+
+
+@pytest.mark.parametrize("options", [("--splits", "7"), ("--splits", "0"), ("--seeds", 2)])
+def test_what_is_shown_has_all_splits(run: Run, tmp_path: Path, options: tuple[object, ...]) -> None:
+    assert_is_sentence(run("paper", "table2", "--show", "-o", tmp_path, *options), ["split"])

@@ -82,12 +82,15 @@ def table2_cli(
       recombine paper table2 --languages turkish --splits 0 --rows "recomb-1 + resampling" --size small
       recombine paper table2 --show --hints 8
     """
+    from recombine.data.sigmorphon import SPLITS
     from recombine.paper.rows import TABLE_2, chosen, read_rows
     from recombine.paper.table2 import in_order
     from recombine.paper.word_form_scale import word_form_scale
 
     if size not in SIZES:
         raise unknown("size", size, SIZES)
+    if show and (len(_seeds(listed(splits), seeds)) != len(SPLITS) or seeds != 1):
+        raise RecombineError("--splits and --seeds say what is run, and --show runs nothing.", hint="Leave them out.")
     if (p_values or errors) and not show:
         raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
     if p_values and errors:
