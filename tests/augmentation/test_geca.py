@@ -57,6 +57,25 @@ def test_replaces_shared_characters_on_both_sides_of_word_forms() -> None:
     assert Inflection("hablar", ("V", "FUT"), "hablaré") in words
 
 
+def test_pairs_with_fewer_gaps_may_come_first() -> None:
+    forms = [
+        Inflection(stem + ending, ("V", tag), stem + suffix)
+        for stem in ("habl", "cant", "salt", "nad")
+        for ending, tag, suffix in (("ar", "PST", "é"), ("ar", "FUT", "aré"), ("ear", "PRS", "eo"))
+    ]
+    examples = [form.for_generation for form in forms[:-2]]
+    one, two, sorted_two = (
+        GECA(fragment_size=4, gaps=gaps, fewest_gaps_first=first).fit(examples)
+        for gaps, first in ((1, False), (2, False), (2, True))
+    )
+    few, all_of_two, in_order = (set(geca.sample(10_000)) for geca in (one, two, sorted_two))
+    assert few < all_of_two == in_order
+    for seed in range(3):
+        assert set(sorted_two.sample(len(few), seed=seed)) == few
+    assert sorted_two.sample(len(few), seed=1).examples != sorted_two.sample(len(few), seed=2).examples
+    assert not set(two.sample(len(few))) <= few
+
+
 def test_tokens_that_look_like_gaps_or_borders_are_tokens() -> None:
     odd = {"walk": "_1", "WALK": "\1", "jump": "\0", "JUMP": "▷", "twice": "_2"}
     examples = [Example(tuple(map(odd.get, e.x)), tuple(map(odd.get, e.y))) for e in TEXTBOOK]

@@ -41,6 +41,8 @@ class GECA:
         novel: What must be new: ``"both"`` the input and the output (the original's rule),
             ``"input"`` the input, ``"pair"`` the pair. Where many inputs have one output, as in classification,
             ``"both"`` turns down valid pairs: take ``"input"``.
+        fewest_gaps_first: Whether more fragments change together only where fewer do not give enough samples: the more
+            change, the more pairs there are, and the fewer of them are right.
     """
 
     fragment_size: int = 1
@@ -48,6 +50,7 @@ class GECA:
     limit: int | None = None
     max_length: int | None = None
     novel: Novelty = "both"
+    fewest_gaps_first: bool = False
     _fitted: "_Fitted | None" = field(default=None, init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -62,7 +65,9 @@ class GECA:
         sequences = [code.encode(example) for example in distinct]
         inventory = Inventory.of(sequences, fragment_size=self.fragment_size, gaps=self.gaps, limit=self.limit)
         usable = [sequence for sequence in sequences if self.max_length is None or len(sequence) <= self.max_length]
-        self._fitted = _Fitted(code, frozenset(sequences), inventory, Proposals(usable, inventory))
+        self._fitted = _Fitted(
+            code, frozenset(sequences), inventory, Proposals(usable, inventory, by_gaps=self.fewest_gaps_first)
+        )
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -118,11 +123,12 @@ class _Fitted:
     proposals: Proposals
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields what the proposals make, in random order, each pair once and only if it is novel."""
+        """Yields what the proposals make, each group in random order, each pair once and only if it is novel."""
         inputs = frozenset(sequence.partition(BORDER)[0] for sequence in self.known)
         outputs = frozenset(sequence.partition(BORDER)[2] for sequence in self.known)
         seen = set(self.known)
-        for number in in_random_order(len(self.proposals), rng):
+        in_order = (group[place] for group in self.proposals.groups for place in in_random_order(len(group), rng))
+        for number in in_order:
             proposal = self.proposals[number]
             made = proposal.made
             x, _, y = made.partition(BORDER)

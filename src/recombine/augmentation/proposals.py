@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -34,11 +35,17 @@ class Proposals:
 
     Proposals are counted from 0. Some change nothing, as fragments are among their own substitutes.
 
+    Args:
+        sequences: The training sequences.
+        inventory: Their fragments.
+        by_gaps: Whether those with one gap come first, then those with two, and so on.
+
     Attributes:
         graph: Which fragments may stand for which.
+        groups: The numbers of those with as many gaps, if they are sorted by them; else of all.
     """
 
-    def __init__(self, sequences: Sequence[str], inventory: Inventory) -> None:
+    def __init__(self, sequences: Sequence[str], inventory: Inventory, *, by_gaps: bool = False) -> None:
         self.graph = FragmentGraph(sequences, inventory)
         self._sequences = sequences
         self._members = tuple(self.graph)
@@ -49,10 +56,14 @@ class Proposals:
                 if fragments in numbers and has_gaps_on_both_sides(template):
                     bases.append(base)
                     leaving.append(numbers[fragments])
-        self._bases = bases
-        self._leaving = leaving
+        self._bases, self._leaving = np.array(bases, dtype=np.int64), np.array(leaving, dtype=np.int64)
+        gaps = np.array([len(member) if by_gaps else 0 for member in self._members], dtype=np.int64)[self._leaving]
+        order = np.argsort(gaps, kind="stable")
+        self._bases, self._leaving, gaps = self._bases[order], self._leaving[order], gaps[order]
         substitutes = np.array([len(self.graph.substitutes(member)) for member in self._members], dtype=np.int64)
-        self._ends = np.cumsum(substitutes[np.array(leaving, dtype=np.int64)])
+        self._ends = np.cumsum(substitutes[self._leaving])
+        stops = [int(self._ends[last]) for last in np.searchsorted(gaps, np.unique(gaps), side="right") - 1]
+        self.groups = tuple(range(start, stop) for start, stop in pairwise([0, *stops]))
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0

@@ -1,7 +1,6 @@
 """Kernels: attention from one query to each sequence of a batch, and its gradient."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 import triton
@@ -11,18 +10,12 @@ from torch import Tensor
 from recombine.models.kernels.tiles import read, strides
 
 
-class Blocks(NamedTuple):
-    """So many positions and features at a time as registers hold, and so many warps that each has much to do."""
-
-    block_s: int
-    block_d: int
-    num_warps: int
-
-
 def _blocks(positions: int, features: int) -> dict[str, int]:
+    """Returns as many positions and features at a time as registers hold, and so few warps that each has much to do."""
     block_s = triton.next_power_of_2(positions)
     block_d = min(triton.next_power_of_2(features), max(16, 8192 // block_s))
-    return Blocks(block_s, block_d, min(16, max(1, block_s * block_d // 4096)))._asdict()
+    warps = min(16, max(1, block_s * block_d // 4096))
+    return {"block_s": block_s, "block_d": block_d, "num_warps": warps}
 
 
 @triton.jit
@@ -158,8 +151,8 @@ def weighed(factors: Tensor, vectors: Tensor) -> Tensor:
     size = vectors.shape[-1]
     out = vectors.new_empty(count, sources, size)
     # A product of tiles has at least 16 rows and columns.
-    block_s, block_t, block_d = (min(64, max(16, triton.next_power_of_2(n))) for n in (sources, steps, size))
-    block_d = min(triton.next_power_of_2(max(16, size)), 8192 // max(block_s, block_t))
+    block_s, block_t = (min(64, max(16, triton.next_power_of_2(n))) for n in (sources, steps))
+    block_d = min(max(16, triton.next_power_of_2(size)), 8192 // max(block_s, block_t))
     _weighed[(count, triton.cdiv(sources, block_s), triton.cdiv(size, block_d))](
         out, factors, vectors, steps, sources, size,
         "ieee" if vectors.dtype == torch.float32 else "tf32", block_s=block_s, block_t=block_t, block_d=block_d,
