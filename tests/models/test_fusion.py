@@ -33,13 +33,25 @@ def test_gates_are_those_of_torchs_lstm_cell() -> None:
 @pytest.mark.parametrize("others", [0, 1, 2])
 def test_vectors_are_joined_and_the_first_is_dropped_in_part(others: int) -> None:
     a, b = torch.randn(2, 3, 4), torch.randn(2, 3, 5)
-    drop = Drop(torch.randint(0, 256, (2, 7, 3, 4), dtype=torch.uint8), 64).steps()[6]
+    drop = Drop.at(0.25, torch.randint(0, 256, (2, 7, 3, 4), dtype=torch.uint8)).steps()[6]
     joined = join(a, drop, *[b] * others, out=torch.empty(2, 3, 4 + 5 * others))
     expected = torch.where(drop.bits.int() < 64, 0.0, a * 4 / 3)
     assert torch.allclose(joined.a, expected)
     assert torch.equal(joined.all, torch.cat([joined.a, *[b] * others], dim=-1))
     assert torch.equal(joined.a, dropped(a, drop))
     assert torch.equal(join(a, None, b, out=torch.empty(2, 3, 9)).a, a)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.25), (0.0, 0.5), (0.5, 1.0)])
+def test_what_is_dropped_twice_is_dropped_by_one_and_then_by_the_other(rates: tuple[float, float]) -> None:
+    first, second = (Drop.at(rate, torch.randint(0, 256, (2, 3, 4), dtype=torch.uint8)) for rate in rates)
+    a = torch.randn(2, 3, 4)
+    assert torch.allclose(dropped(a, first.twice(second)), dropped(dropped(a, first), second))
+
+
+def test_a_step_later_each_step_has_what_the_one_before_it_had() -> None:
+    drop = Drop.at(0.5, torch.randint(0, 256, (2, 5, 3, 4), dtype=torch.uint8))
+    assert torch.equal(drop.next_step().kept[:, 1:], drop.kept[:, :-1])
 
 
 def test_attention_to_own_output_weighs_the_states_so_far() -> None:

@@ -47,7 +47,7 @@ def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("rate", [None, 0.5, 0.7])
 def test_join(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float | None) -> None:
     bits = torch.randint(0, 256, (R, 4, B, H), dtype=torch.uint8, device=DEVICE)
-    drop = None if rate is None else Drop(bits, round(256 * rate)).steps()[2]
+    drop = None if rate is None else Drop.at(rate, bits).steps()[2]
     a, b = drawn(R, 4, B, H, dtype=dtype), drawn(R, B, 7, dtype=dtype)
     room = torch.empty(R, 3, B, H + 14, device=DEVICE, dtype=dtype)
     alone, one, two = (room[:, 1, :, : H + size] for size in (0, 7, 14))
@@ -218,6 +218,21 @@ def test_own_output_goes_on_from_earlier_states(monkeypatch: pytest.MonkeyPatch)
     check(both_ways(monkeypatch, compute, h, query), torch.float32)
 
 
+@pytest.mark.parametrize("in_a_row", [True, False])
+def test_what_lies_in_a_row_is_stacked_without_a_copy(monkeypatch: pytest.MonkeyPatch, in_a_row: bool) -> None:
+    room = torch.randn(R, 4, B, H, device=DEVICE)
+
+    def compute(*parts: Tensor) -> list[Tensor]:
+        return [fusion.stacked([2 * part for part in parts])]
+
+    check(both_ways(monkeypatch, compute, *(drawn(R, B, H) for _ in range(3))), torch.float32)
+    use(KERNELS, monkeypatch)
+    parts = room.unbind(1) if in_a_row else [part.clone() for part in room.unbind(1)]
+    together = fusion.stacked(parts)
+    assert torch.equal(together, room)
+    assert (together.data_ptr() == room.data_ptr()) == in_a_row
+
+
 class Elsewhere:
     """Noise that is drawn by torch on the CPU, so that both ways drop the same."""
 
@@ -225,8 +240,8 @@ class Elsewhere:
         self.noise = noise
 
     def drop(self, rate: float, steps: int, *shape: int) -> Drop:
-        bits, limit = self.noise.drop(rate, steps, *shape)
-        return Drop(bits.to(DEVICE), limit)
+        drop = self.noise.drop(rate, steps, *shape)
+        return drop._replace(bits=drop.bits.to(DEVICE))
 
     def dropped(self, rate: float, steps: int, *shape: int) -> Tensor:
         return self.noise.dropped(rate, steps, *shape).to(DEVICE)

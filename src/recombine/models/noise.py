@@ -38,12 +38,11 @@ class Noise:
 
     def drop(self, rate: float, steps: int, *shape: int) -> Drop:
         """Returns where to drop at each of so many steps, with probability `rate`, to the nearest 1/256."""
-        return Drop(self._streams.bytes(steps, torch.Size(shape)), round(rate * 256))
+        return Drop.at(rate, self._streams.bytes(steps, torch.Size(shape)))
 
     def dropped(self, rate: float, steps: int, *shape: int) -> Tensor:
         """Returns the same as booleans (R, steps, *shape)."""
-        drop = self.drop(rate, steps, *shape)
-        return drop.bits.int() < drop.limit
+        return ~self.drop(rate, steps, *shape).kept
 
     def state(self) -> list[Tensor]:
         """Returns what is needed to go on from here, for a checkpoint."""

@@ -16,7 +16,7 @@ from recombine.models import copying
 from recombine.models.architecture import Architecture
 from recombine.models.attention import MASKED, Attention, Memory
 from recombine.models.copying import Scores
-from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, dropped, join
+from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, dropped, join, stacked
 from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
@@ -83,7 +83,6 @@ class Loop(NamedTuple):
     own_query: Callable[[Tensor], Tensor] | None  # from h
     feed_drops: Sequence[Drop | None]  # of each step
     state_drops: Sequence[Drop | None]
-    written_drops: Sequence[Drop | None]  # of the feed vector, if it is fed back as it is written from
     start: int  # index of the first step
 
 
@@ -175,10 +174,11 @@ class Recombiner(nn.Module):
 
     def _dropped(self, x: Tensor, rate: float, noise: Noise | None) -> Tensor:
         """Drops some of x (R, T, B, size) in training."""
-        if not (noise and rate and self.training):
-            return x
-        drop = noise.drop(rate, *x.shape[1:])
-        return dropped(x.flatten(1, 2), drop._replace(bits=drop.bits.flatten(1, 2))).view_as(x)
+        return _all_steps(x, self._drop(noise, rate, *x.shape[1:]))
+
+    def _drop(self, noise: Noise | None, rate: float, *shape: int) -> Drop | None:
+        """Returns where to drop in training, for so many steps and whatever axes follow them."""
+        return noise.drop(rate, *shape) if noise and rate and self.training else None
 
     def propose(self, prototypes: Tensor, target: Tensor, noise: Noise) -> Tensor:
         """Draws z (R, B, latent) from q(z | d, d'1..n) (appendix F)."""
@@ -266,10 +266,12 @@ class Recombiner(nn.Module):
         x = self._dropped(self.embed(previous), a.dropout, noise)  # (R, T, B, E)
         if z is not None:
             x = torch.cat([x, z.to(x.dtype).unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
-        feed_drop = noise.drop(a.dropout, steps, batch, a.feed) if noise and a.dropout and self.training else None
+        feed_drop = self._drop(noise, a.dropout, steps, batch, a.feed)
         state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
-        twice = a.feed_dropped_twice and a.feed_dropout and self.training
-        written_drop = noise.drop(a.feed_dropout, steps, batch, a.feed) if noise and twice else None
+        write_drop = self._drop(noise, a.feed_dropout, steps, batch, a.feed)
+        if a.feed_dropped_twice and write_drop:
+            as_written = write_drop.next_step()
+            feed_drop = feed_drop.twice(as_written) if feed_drop else as_written
         to_feed = self.to_feed.hoisted()
         loop = Loop(
             x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together
@@ -283,7 +285,6 @@ class Recombiner(nn.Module):
             own_query=self.own.hoisted() if a.own_attention else None,
             feed_drops=_each(feed_drop, steps),
             state_drops=_each(state_drop, steps),
-            written_drops=_each(written_drop, steps),
             start=start,
         )
         outputs = []
@@ -291,10 +292,8 @@ class Recombiner(nn.Module):
             state, step = self._step(context, state, loop, t)
             outputs.append(step)
         # What a step was given is what the one before it writes from.
-        feed = torch.stack([*(step.fed for step in outputs[1:]), state.feed], dim=1)
-        if not a.feed_dropped_twice:  # else it was dropped at its own step
-            feed = self._dropped(feed, a.feed_dropout, noise)
-        return state, self._scores(outputs, feed)
+        feed = stacked([*(step.fed for step in outputs[1:]), state.feed])
+        return state, self._scores(outputs, _all_steps(feed, write_drop))
 
     def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
         """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
@@ -315,8 +314,7 @@ class Recombiner(nn.Module):
             scores, contexts = self.attention(query, context.memory, loop.start + t)
             retrieved.append(contexts)
         h_pre = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t]).all
-        feed = dropped(loop.to_feed(h_pre, out=loop.feed[:, t]), loop.written_drops[t])
-        return State(h, c, feed, history), Step(fed, h, own, scores)
+        return State(h, c, loop.to_feed(h_pre, out=loop.feed[:, t]), history), Step(fed, h, own, scores)
 
     def _scores(self, steps: list[Step], feed: Tensor) -> Scores:
         """Returns the scores of all steps, given the feed vectors (R, T, B, feed) that they write from."""
@@ -358,6 +356,11 @@ def _precise(x: Tensor) -> Tensor:
 def _split(x: Tensor, batch: int) -> Tensor:
     """Splits the axis of all prototypes of a batch: (R, B·K, ...) to (R, B, K, ...)."""
     return x.reshape(x.shape[0], batch, -1, *x.shape[2:])
+
+
+def _all_steps(x: Tensor, drop: Drop | None) -> Tensor:
+    """Drops some of x (R, T, B, size)."""
+    return x if drop is None else dropped(x.flatten(1, 2), drop._replace(bits=drop.bits.flatten(1, 2))).view_as(x)
 
 
 def _each(drop: Drop | None, steps: int) -> Sequence[Drop | None]:

@@ -7,7 +7,7 @@ computes it and another its gradient (see `kernels`).
 from recombine.models.fusion.attention import Attended, Remembered
 from recombine.models.fusion.availability import fused
 from recombine.models.fusion.dropping import Drop, Joined, dropped, join
-from recombine.models.fusion.hoisted import Hoisted, affine
+from recombine.models.fusion.hoisted import Hoisted, affine, stacked
 from recombine.models.fusion.own_output import OwnOutput
 from recombine.models.fusion.recurrence import Gates, bilstm
 
@@ -24,4 +24,5 @@ __all__ = [
     "dropped",
     "fused",
     "join",
+    "stacked",
 ]

@@ -13,15 +13,32 @@ class Drop(NamedTuple):
 
     bits: Tensor  # random bytes (R, B, size), or (R, T, B, size) for T steps
     limit: int  # those below it are dropped
+    scale: float  # what the others are multiplied by
+
+    @classmethod
+    def at(cls, rate: float, bits: Tensor) -> "Drop":
+        """Drops with probability `rate`, to the nearest 1/256, and keeps the mean as it is."""
+        limit = round(256 * rate)
+        return cls(bits, limit, 256 / (256 - limit) if limit < 256 else 0.0)
+
+    @property
+    def kept(self) -> Tensor:
+        """What is not dropped."""
+        if self.limit == 256:  # which is no byte
+            return torch.zeros_like(self.bits, dtype=torch.bool)
+        return self.bits >= self.limit
 
     def steps(self) -> list["Drop"]:
         """Returns where to drop at each step."""
-        return [Drop(bits, self.limit) for bits in self.bits.unbind(1)]
+        return [self._replace(bits=bits) for bits in self.bits.unbind(1)]
 
-    @property
-    def scale(self) -> float:
-        """What keeps the mean as it is."""
-        return 256 / (256 - self.limit) if self.limit < 256 else 0.0
+    def next_step(self) -> "Drop":
+        """Returns the same a step later; the first step, before which nothing was dropped, is as it was."""
+        return self._replace(bits=torch.cat([self.bits[:, :1], self.bits[:, :-1]], dim=1))
+
+    def twice(self, other: "Drop") -> "Drop":
+        """Returns where to drop what either of the two drops."""
+        return Drop((self.kept & other.kept).to(torch.uint8), 1, self.scale * other.scale)
 
 
 def dropped(x: Tensor, drop: Drop | None) -> Tensor:
@@ -30,8 +47,7 @@ def dropped(x: Tensor, drop: Drop | None) -> Tensor:
         return x
     if fused(x.device):
         return cast(Tensor, _Join.apply(x, drop, None, None)[0])  # type: ignore[no-untyped-call]
-    kept = drop.bits >= drop.limit if drop.limit < 256 else torch.zeros_like(drop.bits)  # 256 is no byte
-    return x * kept.to(x.dtype).mul_(drop.scale)
+    return x * drop.kept.to(x.dtype).mul_(drop.scale)
 
 
 class Joined(NamedTuple):

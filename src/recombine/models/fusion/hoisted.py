@@ -1,5 +1,6 @@
 """Affine maps inside a loop over time whose gradients are computed once, after the loop."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
@@ -120,6 +121,22 @@ def summed(rows: Tensor) -> Tensor:
     if not rows.is_cuda or rows.dtype == torch.float32:
         return rows.sum(1, keepdim=True)
     return torch.bmm(rows.new_ones(len(rows), 1, rows.shape[1]), rows)
+
+
+def stacked(parts: Sequence[Tensor]) -> Tensor:
+    """Returns parts (N, rows, size), one of each step, as one (N, steps, rows, size): without a copy by kernels."""
+    return cast(Tensor, _Stack.apply(*parts)) if fused(parts[0].device) else torch.stack([*parts], dim=1)  # type: ignore[no-untyped-call]
+
+
+class _Stack(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *parts: Tensor) -> Tensor:  # noqa: ANN401
+        count, rows, size = parts[0].shape
+        return side_by_side(parts).detach().view(count, len(parts), rows, size)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
+        return gradient.unbind(1)
 
 
 def side_by_side(parts: tuple[Tensor, ...]) -> Tensor:
