@@ -42,16 +42,19 @@ def test_vectors_are_joined_and_the_first_is_dropped_in_part(others: int) -> Non
     assert torch.equal(join(a, None, b, out=torch.empty(2, 3, 9)).a, a)
 
 
-@pytest.mark.parametrize("rates", [(0.5, 0.25), (0.0, 0.5), (0.5, 1.0)])
-def test_what_is_dropped_twice_is_dropped_by_one_and_then_by_the_other(rates: tuple[float, float]) -> None:
-    first, second = (Drop.at(rate, torch.randint(0, 256, (2, 3, 4), dtype=torch.uint8)) for rate in rates)
-    a = torch.randn(2, 3, 4)
-    assert torch.allclose(dropped(a, first.twice(second)), dropped(dropped(a, first), second))
-
-
-def test_a_step_later_each_step_has_what_the_one_before_it_had() -> None:
-    drop = Drop.at(0.5, torch.randint(0, 256, (2, 5, 3, 4), dtype=torch.uint8))
-    assert torch.equal(drop.next_step().kept[:, 1:], drop.kept[:, :-1])
+@pytest.mark.parametrize("rates", [(0.5, 0.25), (0.5, 0.0), (0.5, None), (1.0, 0.5), (0.25, 1.0)])
+def test_what_is_passed_on_is_dropped_as_the_step_before_was_and_then_further(
+    rates: tuple[float, float | None],
+) -> None:
+    first, further = (
+        None if rate is None else Drop.at(rate, torch.randint(0, 256, (2, 4, 3, 40), dtype=torch.uint8))
+        for rate in rates
+    )
+    assert first is not None
+    a, both = torch.randn(2, 3, 40), first.passed_on(further).steps()
+    for t in (1, 2, 3):
+        once = dropped(a, first.steps()[t - 1])
+        assert torch.allclose(dropped(a, both[t]), dropped(once, further.steps()[t] if further else None))
 
 
 def test_attention_to_own_output_weighs_the_states_so_far() -> None:

@@ -22,7 +22,7 @@ class Recorder(Noise):
 
     def drop(self, rate: float, steps: int, *shape: int) -> Drop:
         drop = super().drop(rate, steps, *shape)
-        self.masks = [*getattr(self, "masks", []), drop.kept.double() * drop.scale]
+        self.masks = [*getattr(self, "masks", []), (~drop.lost).double() * drop.scale]
         return drop
 
     def of(self, replica: int, example: int, *, prototypes: int) -> Masks:

@@ -42,7 +42,7 @@ class Noise:
 
     def dropped(self, rate: float, steps: int, *shape: int) -> Tensor:
         """Returns the same as booleans (R, steps, *shape)."""
-        return ~self.drop(rate, steps, *shape).kept
+        return self.drop(rate, steps, *shape).lost
 
     def state(self) -> list[Tensor]:
         """Returns what is needed to go on from here, for a checkpoint."""

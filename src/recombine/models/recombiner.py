@@ -270,8 +270,7 @@ class Recombiner(nn.Module):
         state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
         write_drop = self._drop(noise, a.feed_dropout, steps, batch, a.feed)
         if a.feed_dropped_twice and write_drop:
-            as_written = write_drop.next_step()
-            feed_drop = feed_drop.twice(as_written) if feed_drop else as_written
+            feed_drop = write_drop.passed_on(feed_drop)
         to_feed = self.to_feed.hoisted()
         loop = Loop(
             x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together

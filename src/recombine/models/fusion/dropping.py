@@ -22,23 +22,26 @@ class Drop(NamedTuple):
         return cls(bits, limit, 256 / (256 - limit) if limit < 256 else 0.0)
 
     @property
-    def kept(self) -> Tensor:
-        """What is not dropped."""
+    def lost(self) -> Tensor:
+        """What is dropped."""
         if self.limit == 256:  # which is no byte
-            return torch.zeros_like(self.bits, dtype=torch.bool)
-        return self.bits >= self.limit
+            return torch.ones_like(self.bits, dtype=torch.bool)
+        return self.bits < self.limit
 
     def steps(self) -> list["Drop"]:
         """Returns where to drop at each step."""
         return [self._replace(bits=bits) for bits in self.bits.unbind(1)]
 
-    def next_step(self) -> "Drop":
-        """Returns the same a step later; the first step, before which nothing was dropped, is as it was."""
-        return self._replace(bits=torch.cat([self.bits[:, :1], self.bits[:, :-1]], dim=1))
+    def passed_on(self, further: "Drop | None") -> "Drop":
+        """Returns where to drop what was dropped here at the step before, and `further` drops once more.
 
-    def twice(self, other: "Drop") -> "Drop":
-        """Returns where to drop what either of the two drops."""
-        return Drop((self.kept & other.kept).to(torch.uint8), 1, self.scale * other.scale)
+        The first step is given nothing that could have been dropped before.
+        """
+        if further is None or not further.limit:
+            further = Drop(torch.full_like(self.bits, 255), 1, 1.0)
+        bits = further.bits.clone()
+        bits[:, 1:].masked_fill_(self.lost[:, :-1], 0)
+        return Drop(bits, further.limit, self.scale * further.scale)
 
 
 def dropped(x: Tensor, drop: Drop | None) -> Tensor:
@@ -47,7 +50,7 @@ def dropped(x: Tensor, drop: Drop | None) -> Tensor:
         return x
     if fused(x.device):
         return cast(Tensor, _Join.apply(x, drop, None, None)[0])  # type: ignore[no-untyped-call]
-    return x * drop.kept.to(x.dtype).mul_(drop.scale)
+    return x * (~drop.lost).to(x.dtype).mul_(drop.scale)
 
 
 class Joined(NamedTuple):
