@@ -156,8 +156,7 @@ def test_functions_that_fail_are_named(case: Case, setting: str) -> None:
         return sample.x["verb"]  # type: ignore[call-overload, no-any-return]
 
     own = {} if setting == "accept" else {setting: broken}
-    # Networks that are hardly trained have few samples to ask about as it is.
-    augmenter = case.kind(**quick(case), **own, agreement=False).fit(EXAMPLES)
+    augmenter = case.kind(**{**quick(case), "agreement": False, **own}).fit(EXAMPLES)
     with pytest.raises(
         RecombineError, match=f"the {setting} function broken raised TypeError: .* for the sample '.* ▷ "
     ):
