@@ -38,9 +38,10 @@ browser:
 	-@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || \
 		(timeout 120 apt-get update && timeout 180 apt-get install --yes --no-install-recommends chromium) >/dev/null 2>&1
 
-# One thread a process: two processes with two threads each wait for one another on two cores.
+# One thread a process: two processes with two threads each wait for one another on two cores. Three for two cores: some
+# tests wait for what they have started.
 test: lint docs browser
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
 # More than 100,000 broken and hostile files for all that reads files; some minutes.
 fuzz: install
