@@ -202,19 +202,6 @@ def test_states_are_saved_now_and_then(
     assert saved == expected
 
 
-def test_a_state_that_could_not_be_read_back_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "state"
-    monkeypatch.setattr(resume, "LARGE", 1)
-    monkeypatch.setattr(resume, "MAX_STATE", 2)
-    whole, steps = fitted(path)
-    assert not path.exists()
-    monkeypatch.setattr(resume, "MAX_STATE", 1 << 30)
-    again, once_more = fitted(path)
-    assert path.exists()
-    assert steps == once_more
-    assert_same(whole, again)
-
-
 def test_the_state_of_another_kind_of_device_is_not_gone_on_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from recombine.data.limits import MAX_WHOLE
 from recombine.models.fusion import fused
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
@@ -25,12 +24,8 @@ EVERY = 20.0
 LARGE = 4e8
 """Bytes of a state that takes so long to save that it is not done at once, and the more seldom the larger it is.
 
-At a gigabyte a second, saving then takes a fiftieth of the time of training at most. What could not be read back, being
-larger than files may be, is not saved.
+At a gigabyte a second, saving then takes a fiftieth of the time of training at most.
 """
-
-MAX_STATE = MAX_WHOLE - (1 << 24)
-"""The most bytes of tensors in a file that can be read: what describes them is there, too."""
 
 
 class Checkpoint:
@@ -76,7 +71,7 @@ class Checkpoint:
         if trainer.model is not trainer.whole:
             tensors |= {f"whole.{name}": value for name, value in trainer.whole.state_dict().items()}
         size = sum(value.nbytes for value in tensors.values())
-        if size > LARGE and (passed < EVERY * size / LARGE or size > MAX_STATE):
+        if size > LARGE and passed < EVERY * size / LARGE:
             return
         state = {"run": self.run, "history": asdict(trainer.history), "active": list(trainer.active)}
         write_tensors(self.path, tensors, state)
