@@ -3,8 +3,9 @@
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -118,7 +119,7 @@ class Work:
         neighborhoods = self.neighborhoods(settings)
         augmenter = self.untrained(settings, self.seeds)
         what = "1 recombination network" if len(self.seeds) == 1 else f"{len(self.seeds)} recombination networks"
-        with self.cache.training(stage) as state, self._doing(stage, what, settings) as (done, report):
+        with self._training(stage) as state, self._doing(stage, what, settings) as (done, report):
             if self.shared is not None:
                 examples = self.shared.train
                 augmenter.fit_on(examples, neighborhoods[0], report=report, checkpoint=state, graphs=self.graphs)
@@ -194,7 +195,7 @@ class Work:
         # long as before, and the state, which has the name of the last one, gives way to theirs.
         order = sorted(range(len(jobs)), key=lambda number: _epoch(jobs[number]))
         began = time.perf_counter()
-        with self.cache.training(jobs[order[-1]].stage) as state:
+        with self._training(jobs[order[-1]].stage) as state:
             with shown as report:
                 predictor.fit_each(
                     originals if self.shared is None else originals[0],
@@ -222,6 +223,10 @@ class Work:
             done.facts = {"epochs": history.epochs(number)}
             if history.evaluation:
                 done.facts["held-out exact match"] = history.evaluation[-1][number]
+
+    def _training(self, stage: Stage) -> AbstractContextManager[Path | None]:
+        """Gives where the state of a training is saved: on a GPU, where it is large and training short, nowhere."""
+        return self.cache.training(stage) if self.device.type == "cpu" else nullcontext()
 
     def forget(self) -> None:
         """Lets recombination networks go, before others need the memory, on a GPU too."""

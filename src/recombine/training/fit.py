@@ -195,7 +195,7 @@ def fit(
             hint="Use fewer seeds at a time, a smaller batch, or a smaller hidden size.",
         ) from error
     if saving:
-        saving.save(trainer, ended=True)
+        saving.save(trainer, now=True)
     return Fitted(model, history)
 
 

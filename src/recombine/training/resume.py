@@ -21,12 +21,6 @@ from recombine.training.untrusted import fitting
 EVERY = 20.0
 """Seconds between two saves, at least; the first is after the first epoch, so that little is lost from the start."""
 
-LARGE = 4e8
-"""Bytes of a state that takes so long to save that it is not done at once, and the more seldom the larger it is.
-
-At a gigabyte a second, saving then takes a fiftieth of the time of training at most.
-"""
-
 
 class Checkpoint:
     """A file that holds a trainer's state between two epochs.
@@ -48,7 +42,7 @@ class Checkpoint:
         seeds: Sequence[int],
     ) -> None:
         self.path = path
-        self._began, self._saved = time.monotonic(), False  # when the last save was, or else the beginning
+        self._saved: float | None = None  # when that was
         what = [asdict(settings), list(seeds), _kind(corpus.rows.device)]
         digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
         for table in (corpus.sources, corpus.targets, corpus.rows):
@@ -58,10 +52,9 @@ class Checkpoint:
             digest.update(f"{group.share} ".encode() + group.rows.tobytes() + weights)
         self.run = digest.hexdigest()
 
-    def save(self, trainer: Trainer, *, ended: bool = False) -> None:
-        """Saves, if the last save is some time ago, or if it costs little and is the first or the last."""
-        passed, at_once = time.monotonic() - self._began, ended or not self._saved
-        if not at_once and passed < EVERY:
+    def save(self, trainer: Trainer, *, now: bool = False) -> None:
+        """Saves, if the last save is some time ago or it must be now."""
+        if not now and self._saved is not None and time.monotonic() - self._saved < EVERY:
             return
         tensors = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
         tensors |= {f"adam.{name}": value for name, value in trainer.optimizer.state().items()}
@@ -70,12 +63,9 @@ class Checkpoint:
         tensors |= {"judged.best": trainer.best, "judged.waited": trainer.waited}
         if trainer.model is not trainer.whole:
             tensors |= {f"whole.{name}": value for name, value in trainer.whole.state_dict().items()}
-        size = sum(value.nbytes for value in tensors.values())
-        if size > LARGE and passed < EVERY * size / LARGE:
-            return
         state = {"run": self.run, "history": asdict(trainer.history), "active": list(trainer.active)}
         write_tensors(self.path, tensors, state)
-        self._began, self._saved = time.monotonic(), True
+        self._saved = time.monotonic()
 
     def restore(self, trainer: Trainer) -> None:
         """Brings a new trainer to the saved state, if there is one of the same run."""
@@ -86,7 +76,7 @@ class Checkpoint:
             return
         with fitting(self.path):
             self._restore(trainer, tensors, description)
-        self._began, self._saved = time.monotonic(), True
+        self._saved = time.monotonic()
 
     def _restore(self, trainer: Trainer, tensors: dict[str, torch.Tensor], description: dict[str, Any]) -> None:
         device = trainer.best.device
