@@ -13,7 +13,7 @@ from two_nodes import two_nodes
 from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
 
-ROWS = "geca,recomb-2"
+ROWS = "recomb-2,recomb-2 + resampling"
 OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--device", "cpu", "--tiny")
 DIFFERENT = ("seconds", "provenance", "digest", "date")
 """What files say of the time and place at which they were made."""
@@ -63,7 +63,7 @@ def test_a_table_is_the_same_file_by_file(run: Run, tmp_path: Path, cluster: Any
         words = ("--rows", ROWS, *OPTIONS, "--executor", name, *options, "-o", tmp_path / name, "--json")
         done = run("paper", "table1", *words)
         assert done.code == 0, done.err
-        assert "jump, recomb-2: 2 recombination networks" in done.err
+        assert "jump, recomb-2 + resampling: 2 recombination networks" in done.err
         assert done.err.count("jump: ") == 2  # populations of predictors
     serial = contents(tmp_path / "serial")
     assert {name.partition("-")[0] for name in serial} == {

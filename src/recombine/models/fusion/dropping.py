@@ -35,7 +35,7 @@ class Drop(NamedTuple):
     def passed_on(self, further: "Drop | None") -> "Drop":
         """Returns where to drop what was dropped here at the step before, and `further` drops once more.
 
-        The first step is given nothing that could have been dropped before.
+        The first step must be given zeros: what was dropped before it is not known here.
         """
         if further is None or not further.limit:
             further = Drop(torch.full_like(self.bits, 255), 1, 1.0)
