@@ -9,14 +9,11 @@ DOCS_INSTALLED := $(VENV)/.installed-docs
 
 install: $(INSTALLED)
 
-# Not compiled before it is imported: most of it never is.
-PIP := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
-
 # torch goes first and pinned: resolved beside the rest, pip may take a newer build with gigabytes of CUDA packages.
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) torch
-	$(PIP) --editable '.[dev]'
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 quickstart: install
@@ -29,7 +26,7 @@ lint: install
 	$(BIN)/lint-imports
 
 $(DOCS_INSTALLED): $(INSTALLED)
-	$(PIP) --editable '.[docs]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 # The site, in site/. A link that leads nowhere is an error.
