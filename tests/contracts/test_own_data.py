@@ -156,7 +156,7 @@ def test_functions_that_fail_are_named(case: Case, setting: str) -> None:
         return sample.x["verb"]  # type: ignore[call-overload, no-any-return]
 
     own = {} if setting == "accept" else {setting: broken}
-    augmenter = case.kind(**{**quick(case), "agreement": False, **own}).fit(EXAMPLES)
+    augmenter = case.kind(**quick(case), **own).fit(EXAMPLES)
     with pytest.raises(
         RecombineError, match=f"the {setting} function broken raised TypeError: .* for the sample '.* ▷ "
     ):
