@@ -1,11 +1,20 @@
 """The paper's settings, as its appendices have them."""
 
 from recombine.training.presets import (
+    SCAN_PREDICTOR,
     SMALL_WORD_FORM_GENERATOR,
     SMALL_WORD_FORM_PREDICTOR,
     WORD_FORM_GENERATOR,
     WORD_FORM_PREDICTOR,
 )
+
+
+def test_the_predictor_for_scan_learns_as_that_for_word_forms_but_for_what_the_authors_code_has() -> None:
+    assert SCAN_PREDICTOR.loss_per == WORD_FORM_PREDICTOR.loss_per
+    assert (SCAN_PREDICTOR.lr, SCAN_PREDICTOR.clip, SCAN_PREDICTOR.batch, SCAN_PREDICTOR.epochs) == (1e-3, 1, 64, 150)
+    network = SCAN_PREDICTOR.network
+    assert (network.hidden, network.embedding, network.copying, network.own_attention) == (512, 64, "none", False)
+    assert (network.dropout, network.feed_dropout, network.feed_dropped_twice) == (0.5, 0.5, True)
 
 
 def test_networks_for_word_forms_are_those_of_the_appendices() -> None:
