@@ -207,6 +207,27 @@ def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_record_of_more_seeds_is_replaced_only_by_force(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "few", "baseline", 0.5, 0.5, seeds=[0, 1])
+    command = ("paper", "table1", "--rows", "baseline", "--splits", "jump", "--seeds", 1)
+    options = ("--tiny", "--device", "cpu", "-o", tmp_path / "few")
+    refused = run(*command, *options)
+    assert (refused.code, "--force" in refused.err, "1 of which would be lost" in refused.err) == (2, True, True)
+    assert json.loads((tmp_path / "few/baseline.json").read_text())["seeds"] == [0, 1]
+    assert run(*command, *options, "--force").code == 0
+
+
+@pytest.mark.parametrize("option", ["--output", "--cache"])
+def test_a_file_in_place_of_a_folder_is_told_before_anything_is_done(run: Run, tmp_path: Path, option: str) -> None:
+    (tmp_path / "file").write_text("text")
+    folders = {"--output": tmp_path / "o", "--cache": tmp_path / "c"} | {option: tmp_path / "file"}
+    done = run("paper", "table1", "--tiny", "--rows", "baseline", *(word for pair in folders.items() for word in pair))
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"Error: {tmp_path / 'file'}: this is no folder. Name one that is, or a new one.\n"
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.usefixtures("quick")
 def test_an_interruption_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

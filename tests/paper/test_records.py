@@ -18,6 +18,7 @@ from recombine.example import Example
 from recombine.paper import provenance
 from recombine.paper.records import (
     correctness,
+    expect_all_seeds,
     items,
     read_records,
     sampled_part,
@@ -99,6 +100,15 @@ def test_records_are_written_and_read(tmp_path: Path, row: str, name: str) -> No
     assert write_record(found, folder) == folder / name
     assert write_record(found | {"exact_match": []}, folder) == folder / name  # a later run takes the earlier's place
     assert read_records(folder) == [found | {"exact_match": []}]
+
+
+def test_a_record_of_more_seeds_is_not_replaced(tmp_path: Path) -> None:
+    write_record({"row": "geca", "column": "jump", "exact_match": [0.5] * 3, "seeds": [0, 1, 2]}, tmp_path)
+    for experiments, seeds in (([("geca", "jump")], range(4)), ([("geca", "around-right"), ("a", "jump")], range(1))):
+        expect_all_seeds(tmp_path, experiments, seeds)
+    with pytest.raises(RecombineError, match="'geca' on jump with 3 seeds, 2 of which would be lost") as error:
+        expect_all_seeds(tmp_path, [("geca", "jump")], [2, 5])
+    assert str(tmp_path) in str(error.value)
 
 
 def test_what_a_killed_process_left_of_a_record_is_cleared_away(tmp_path: Path) -> None:

@@ -118,3 +118,22 @@ def test_items_of_all_rows_stand_side_by_side() -> None:
     assert first.predicted == {"recomb-2": "JUMP JUMP", "direct inference": "HOP"}
     assert (second.sampled, second.predicted) == ("JUMP", {"recomb-2": "JUMP"})
     assert (third.column, third.predicted) == ("around-right", {"recomb-2": "X"})
+
+
+def test_items_of_rows_that_were_run_beside_other_samples_stand_apart() -> None:
+    one, two = {"x": "jump twice", "y": "JUMP JUMP"}, {"x": "jump thrice", "y": "JUMP JUMP JUMP", "sampled": "JUMP"}
+    newer = [one | {"sampled": None, "predicted": "JUMP"}, two | {"predicted": "HOP"}]
+    older = [one | {"sampled": "HOP", "predicted": "HOP"}, two | {"predicted": "JUMP"}]
+    found = by_cell(
+        [
+            record("recomb-2", items=newer) | {"provenance": {"commit": "a" * 40}},
+            record("geca", items=older) | {"provenance": {"commit": "b" * 40}},
+        ],
+        ROWS,
+    )
+    shown = {(item.x, item.sampled): (item.predicted, item.commits) for item in item_reports(found)}
+    assert shown == {
+        ("jump twice", None): ({"recomb-2": "JUMP"}, ["a" * 7]),
+        ("jump twice", "HOP"): ({"geca": "HOP"}, ["b" * 7]),
+        ("jump thrice", "JUMP"): ({"geca": "JUMP", "recomb-2": "HOP"}, ["b" * 7, "a" * 7]),
+    }

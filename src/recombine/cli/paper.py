@@ -11,7 +11,7 @@ import typer
 
 from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor, device_of
 from recombine.cli.matrix import MatrixProgress
-from recombine.cli.options import Device, Json
+from recombine.cli.options import Device, Force, Json
 from recombine.cli.printing import print_json_list, print_line, print_markdown, print_table
 from recombine.cli.training import Interrupted
 from recombine.data.locking import locked
@@ -61,6 +61,7 @@ def table1_cli(
     graphs: Graphs = True,
     executor: Workers = SERIAL,
     address: Address = None,
+    force: Force = False,
     tiny: Tiny = False,
     json: Json = False,
 ) -> None:
@@ -91,6 +92,7 @@ def table1_cli(
             population=population,
             graphs=graphs,
             executor=chosen_executor(executor, address),
+            force=force,
         )
     records = recorded(output, wanted, asked if rows is not None and show else None)
     _print_table(records, known, json=json, markdown=markdown)
@@ -121,6 +123,7 @@ def run_matrix(
     population: int,
     graphs: bool,
     executor: "Executor",
+    force: bool,
 ) -> None:
     """Runs rows on splits, with progress; an interruption says how to go on.
 
@@ -136,12 +139,19 @@ def run_matrix(
         population: How many predictors are trained as one.
         graphs: Use CUDA graphs on a GPU.
         executor: Who does the work.
+        force: Replace records that have other seeds besides.
     """
     import torch
 
     from recombine.paper.matrix import How, Matrix
+    from recombine.paper.records import expect_all_seeds
     from recombine.paper.stages import Cache
 
+    for folder in (output, cache):
+        if folder.exists() and not folder.is_dir():
+            raise RecombineError("this is no folder.", place=str(folder), hint="Name one that is, or a new one.")
+    if not force:
+        expect_all_seeds(output, [(row.name, split) for row in rows for split in splits], seeds)
     progress = MatrixProgress()
     how = How(
         output=output,

@@ -57,11 +57,17 @@ def items_cli(*, output: Results = RESULTS, markdown: Markdown = False, json: Js
     if json:
         print_json_list([asdict(item) for item in items])
         return
+    if not items:
+        print_line("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
+    commits: dict[str, set[str]] = {}
+    for item in items:
+        commits.setdefault(item.column, set()).update(item.commits)
     for item in items:
         sampled = "(not generated)" if item.sampled is None else f"{_mark(item.sampled == item.y)} {item.sampled}"
         predicted = [(row, f"{_mark(y == item.y)} {y}") for row, y in item.predicted.items()]
         lines = [("true output", item.y), ("in the samples of recomb-2", sampled), *predicted]
-        print_line(f"{'### ' if markdown else ''}{item.column}: {item.x}")
+        part = "" if len(item.commits) == len(commits[item.column]) else f" (rows of {', '.join(item.commits)})"
+        print_line(f"{'### ' if markdown else ''}{item.column}: {item.x}{part}")
         if markdown:
             print_line()
             print_markdown(lines, header=("", "output"))

@@ -8,7 +8,7 @@ import typer
 
 from recombine.cli.data import Source
 from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor
-from recombine.cli.options import Device, Json, Threads
+from recombine.cli.options import Device, Force, Json, Threads
 from recombine.cli.paper import (
     Further,
     Graphs,
@@ -72,6 +72,7 @@ def table2_cli(
     graphs: Graphs = True,
     executor: Workers = SERIAL,
     address: Address = None,
+    force: Force = False,
     tiny: Tiny = False,
     json: Json = False,
 ) -> None:
@@ -115,6 +116,7 @@ def table2_cli(
             population=population,
             graphs=graphs,
             executor=chosen_executor(executor, address, workers=threads),
+            force=force,
         )
     records = in_order(recorded(output, columns, asked if rows is not None and show else None), known)
     kind = _print_p_values if p_values else _print_errors if errors else _print_figures

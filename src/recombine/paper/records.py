@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,6 +133,30 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
         with replacing(path, force=True) as file:
             file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
     return path
+
+
+def expect_all_seeds(folder: Path, experiments: Iterable[tuple[str, str]], seeds: Sequence[int]) -> None:
+    """Makes sure that records which are to be written replace none that has other seeds besides theirs.
+
+    Args:
+        folder: Where they are to be written.
+        experiments: Of which they are: rows and columns.
+        seeds: Theirs.
+
+    Raises:
+        RecombineError: If one would be lost.
+    """
+    wanted = set(experiments)
+    for record in read_records(folder):
+        there = record.get("seeds", ())
+        lost = set(there) - set(seeds)
+        if lost and (record["row"], record["column"]) in wanted:
+            raise RecombineError(
+                f"there is a record of {record['row']!r} on {record['column']} with {len(there)} seeds, "
+                f"{len(lost)} of which would be lost.",
+                place=str(folder),
+                hint="Name another folder with `output`, or use `force=True`.",
+            )
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.paper.table import Records
+from recombine.paper.table import Records, commit_of
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class Item:
         x: The input.
         y: The right output.
         sampled: The output that the samples of recomb-2 have for it, if any.
-        predicted: What the first network of each row says.
+        predicted: What the first network of each row says, of those that were run beside such samples.
+        commits: Of the code by which they were run.
     """
 
     column: str
@@ -51,6 +52,7 @@ class Item:
     y: str
     sampled: str | None
     predicted: dict[str, str]
+    commits: list[str]
 
 
 def sample_reports(records: Records) -> list[SampleReport]:
@@ -84,10 +86,16 @@ def _report(row: str, column: str, record: Mapping[str, Any]) -> SampleReport:
 
 
 def item_reports(records: Records) -> list[Item]:
-    """Returns the test items that the records show, with what each row predicts for them."""
-    found: dict[tuple[str, str], Item] = {}
+    """Returns the test items that the records show, with what each row predicts for them.
+
+    An item for which the samples of recomb-2 had something else when some of the rows were run is there twice.
+    """
+    found: dict[tuple[str, str, str | None], Item] = {}
     for (row, column), record in records.items():
         for shown in record.get("items", []):
-            item = Item(column, shown["x"], shown["y"], shown["sampled"], {})
-            found.setdefault((column, shown["x"]), item).predicted[row] = shown["predicted"]
+            empty = Item(column, shown["x"], shown["y"], shown["sampled"], {}, [])
+            item = found.setdefault((column, shown["x"], shown["sampled"]), empty)
+            item.predicted[row] = shown["predicted"]
+            if (commit := commit_of(record)) not in item.commits:
+                item.commits.append(commit)
     return list(found.values())

@@ -80,8 +80,13 @@ def commits(records: Records) -> dict[str, list[str]]:
     """Returns, for each column, the commits that its records are of, shortened, in the table's order."""
     found: dict[str, dict[str, None]] = {}
     for (_, column), record in records.items():
-        found.setdefault(column, {})[str(record.get("provenance", {}).get("commit", "unknown"))[:7]] = None
+        found.setdefault(column, {})[commit_of(record)] = None
     return {column: list(hashes) for column, hashes in found.items()}
+
+
+def commit_of(record: Mapping[str, Any]) -> str:
+    """Returns the commit that a record is of, shortened."""
+    return str(record.get("provenance", {}).get("commit", "unknown"))[:7]
 
 
 def lines(records: Records, rows: Sequence[Row], *, mark: str) -> tuple[list[str], list[list[str]]]:
