@@ -156,6 +156,7 @@ def test_users_add_rows_of_their_own(tmp_path: Path) -> None:
     [
         ("name = ", "this is no TOML"),
         ("n = 3", "name is not as it should be; expected the name of the row"),
+        ('name = "a,b"', "expected the name of the row, without commas"),
         ('name = "recomb-2"', "there is a row 'recomb-2' already"),
         ('name = "recomb 2"', "there is a row 'recomb-2' already"),
         ('name = "a"\nlike = "b"', "like is not as it should be; expected the name of a row in an earlier file"),

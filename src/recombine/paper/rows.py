@@ -149,7 +149,8 @@ def _layer(content: Mapping[str, Any], place: str, table: Table) -> Layer:
 def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Table) -> Row:
     place, content = str(file), _parsed(file)
     name, like, note = content.pop("name", None), content.pop("like", None), content.pop("note", "")
-    _expect(isinstance(name, str) and bool(name), "name", "the name of the row", place=place)
+    named = isinstance(name, str) and bool(name) and "," not in name  # which would tell names apart on a command line
+    _expect(named, "name", "the name of the row, without commas", place=place)
     _expect(isinstance(note, str), "note", "a string", place=place)
     _expect(like is None or like in [*before], "like", "the name of a row in an earlier file", place=place)
     splits = content.pop("splits", [*(before[like].splits if like else table.splits)])
