@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from around_right import TESTED, mentions
+
 from recombine.augmentation.geca import GECA
 from recombine.data import scan
 from recombine.example import Example
@@ -20,7 +22,6 @@ from recombine.prediction.predictor import Predictor
 from recombine.training.fit import Recipe
 from recombine.training.presets import SCAN_PREDICTOR
 
-TESTED = "around right"
 P_AUG = 0.2
 """As in the rows of around-right."""
 
@@ -42,11 +43,6 @@ ARMS: dict[str, Callable[[Recipe], Recipe]] = {
 """In what predictors differ from those of Table 1."""
 
 
-def mentions(example: Example, phrase: str) -> bool:
-    """Tells whether the words of the phrase stand side by side in the input."""
-    return f" {phrase} " in f" {' '.join(example.x)} "
-
-
 def held_out(template: str) -> tuple[list[Example], list[Example]]:
     """Returns around-right's training examples without the template, and those with it."""
     known = scan.split("around-right").train
@@ -64,23 +60,16 @@ def recipe_of(size: str, epochs: int) -> Recipe:
 
 def report(arm: str, predictor: Predictor, out: Sequence[Example], seconds: float) -> None:
     """Prints one line."""
-    right = [
-        [prediction.y == example.y for prediction, example in zip(each, out, strict=True)]
-        for each in predictor.predict([example.x for example in out])
-    ]
     parts = {
         "all": out,
-        "with left": [e for e in out if "left" in e.x],
-        "without": [e for e in out if "left" not in e.x],
+        "with left": [example for example in out if "left" in example.x],
+        "without": [example for example in out if "left" not in example.x],
     }
-    shares = []
-    for name, part in parts.items():
-        wanted = set(part)
-        found = [[ok for ok, e in zip(each, out, strict=True) if e in wanted] for each in right]
-        each_seed = [sum(marks) / max(1, len(marks)) for marks in found]
-        shares.append(
-            f"{name} {sum(each_seed) / len(each_seed):.3f} [{' '.join(f'{share:.2f}' for share in each_seed)}]"
-        )
+    scores = {name: predictor.score(part) for name, part in parts.items()}
+    shares = [
+        f"{name} {sum(each) / len(each):.3f} [{' '.join(f'{share:.2f}' for share in each)}]"
+        for name, each in scores.items()
+    ]
     print(f"{arm:14} {'  '.join(shares)}  {seconds:.0f} s", flush=True)
 
 
