@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import RecombineError
-from recombine.neighborhoods.distance import distinct, remainder
 from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.ragged import Integers, Ragged
 
@@ -113,12 +112,26 @@ class OneApart:
 
 def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
     r"""Returns the condition |d1 \ d2| = 1 on rows of a set."""
-    strings = dict(zip(index.originals.tolist(), index.strings, strict=True))
+    masks = _masks(index.sets)
+    set_of = np.zeros(index.originals.max(initial=0) + 1, np.int64)
+    set_of[index.originals] = index.set_of
 
     def accept(rows: Integers) -> NDArray[np.bool_]:
-        return np.array([len(distinct(remainder(strings[d1], strings[d2]))) == 1 for d1, d2 in rows.tolist()], np.bool_)
+        d1, d2 = masks[set_of[rows].T]
+        lacking: NDArray[np.bool_] = np.bitwise_count(d1 & ~d2).sum(-1) == 1
+        return lacking
 
     return accept
+
+
+def _masks(sets: Sequence[str]) -> NDArray[np.uint8]:
+    """Returns a row of bits for each set of tokens: which of all tokens it holds."""
+    places = {token: place for place, token in enumerate(sorted({token for tokens in sets for token in tokens}))}
+    masks = np.zeros((len(sets), -(-len(places) // 8)), np.uint8)
+    for mask, tokens in zip(masks, sets, strict=True):
+        for token in tokens:
+            mask[places[token] // 8] |= 1 << places[token] % 8
+    return masks
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
