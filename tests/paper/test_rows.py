@@ -12,7 +12,7 @@ from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongLong, LongShort
 from recombine.paper.rows import SPLITS, Row, chosen, read_rows
-from recombine.paper.settings import Settings, settings
+from recombine.paper.settings import Direct, Settings, settings
 from recombine.paper.tasks import task
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
 
@@ -21,6 +21,10 @@ ROWS = {row.name: row for row in read_rows()}
 
 def of(name: str, split: str) -> Settings:
     return settings(ROWS[name], split)
+
+
+def assert_same(found: Settings, expected: Settings) -> None:
+    assert repr(found) == repr(expected)  # of augmenters, which are fitted, equality is identity
 
 
 def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
@@ -41,12 +45,19 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
         "recomb-2 + sure outputs",
         "recomb-2 + agreement",
         "recomb-2 (as coded)",
+        "recomb-2 + resampling (as coded)",
+        "recomb-2 + VAE (as coded)",
+        "direct inference (as coded)",
+        "recomb-2 + resampling + agreement (as coded)",
+        "geca (predictor as coded)",
     ]
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",
         "recomb-2 - copying",
         "direct inference",
         "recomb-2 + stand-ins",
+        "recomb-2 + VAE (as coded)",
+        "direct inference (as coded)",
     ]
 
 
@@ -98,6 +109,15 @@ def test_the_authors_scripts_have_a_row_of_their_own() -> None:
         assert (found.predictor.network.forget_bias, found.deviations) == (0, 0)
     assert (jump.n, around_right.n) == (400, 300)
     assert around_right.sampling.decoding == Decoding("mixed", 0.2)
+    for split, found in (("jump", jump), ("around-right", around_right)):
+        assert_same(of("recomb-2 + resampling (as coded)", split), replace(found, resampling=True))
+        assert_same(of("geca (predictor as coded)", split), replace(of("geca", split), predictor=found.predictor))
+    latent = replace(jump.generator, network=replace(jump.generator.network, latent=32))
+    assert_same(of("recomb-2 + VAE (as coded)", "jump"), replace(jump, generator=latent))
+    assert_same(of("direct inference (as coded)", "jump"), replace(jump, method="direct", direct=Direct(dropout=True)))
+    sure = replace(around_right.sampling, surplus=4.0, confidence="output")
+    ours = replace(around_right, resampling=True, agreement=True, deviations=None, sampling=sure)
+    assert_same(of("recomb-2 + resampling + agreement (as coded)", "around-right"), ours)
 
 
 def test_recomb_2_is_as_the_text_has_it_where_it_can_be() -> None:
