@@ -36,16 +36,18 @@ DECODINGS = {"beam": Decoding("beam"), "mixed": Decoding("mixed", 0.2), "mixed-0
 
 @dataclass(frozen=True)
 class Arm:
-    """In what networks differ from the paper's: in how they learn, in their shape, and in their neighborhoods."""
+    """In what networks differ from the paper's: how they learn, shape, neighborhoods, how long prototypes may be."""
 
     recipe: dict[str, Any] = field(default_factory=dict)
     network: dict[str, Any] = field(default_factory=dict)
     rule: dict[str, Any] = field(default_factory=dict)
+    deviations: float = 1.0
 
 
 SEEN_ONLY = {"write_seen_only": True}
 AS_CODED = {"forget_bias": 2.0, "reach": 16}
 LONGER = {"max_steps": 9_000}
+CODED_RULE = {"covering": False, "pairs": False, "fallback": True, "first": 5, "second": None}
 ARMS = {
     "neither": Arm(),
     "write-seen-only": Arm(network=SEEN_ONLY),
@@ -56,6 +58,10 @@ ARMS = {
     "as-coded-longer": Arm(LONGER, AS_CODED),
     "not-covering": Arm(rule={"covering": False}),
     "not-covering-five": Arm(rule={"covering": False, "first": 5}),
+    "bounded": Arm(deviations=0.0),
+    "coded-rule": Arm(rule=CODED_RULE),
+    "coded-rule-bounded": Arm(rule=CODED_RULE, deviations=0.0),
+    "row-as-coded": Arm({"max_steps": 10_000}, AS_CODED, CODED_RULE, 0.0),
 }
 
 
@@ -117,7 +123,8 @@ def main() -> None:
             recipe = replace(recipe, min_steps=0, max_steps=arguments.steps)
         rule = LongShort(**{"removal": "distinct", **arm.rule})
         neighborhoods = found(rule)
-        learned = Recombination(rule, recipe, seeds=range(arguments.seeds), device=arguments.device)
+        seeds = range(arguments.seeds)
+        learned = Recombination(rule, recipe, deviations=arm.deviations, seeds=seeds, device=arguments.device)
         learned.fit_on(train, neighborhoods)
         for decoding in arguments.decodings:
             learned.sampling = SamplingSettings(

@@ -8,7 +8,7 @@ from recombine.augmentation.exponents import UNSHOWN
 from recombine.experiment import Task
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
-from recombine.paper.drawing import _accept, _prior
+from recombine.paper.drawing import _accept, _prior, drawn
 from recombine.paper.settings import WORD_FORMS
 
 FORMS = [
@@ -43,3 +43,13 @@ def test_forms_must_show_rare_tags_if_asked_for() -> None:
     assert accept is not None
     assert accept(unshown) == UNSHOWN
     assert all(accept(example) is None for example in TASK.train)
+
+
+def test_each_seed_has_samples_of_its_own_data_whoever_shares_them() -> None:
+    forms = [*(("PRS", letter) for letter in "abcdefgh"), ("PST", "a"), ("PST", "b")]
+    train = [Inflection(f"o{letter}", ("V", tag), f"{tag}{letter}".lower()).for_generation for tag, letter in forms]
+    tasks = (Task(train=train, test=[]), Task(train=train[:-1], test=[]))
+    tasks, seeds = (*tasks, tasks[0]), (0, 1, 2)
+    alone = [WORD_FORMS.geca.fit(task.train).sample(3, seed) for task, seed in zip(tasks, seeds, strict=True)]
+    assert drawn(replace(WORD_FORMS, method="geca", n=3), tasks, seeds, None) == alone
+    assert len({samples.examples for samples in alone}) == len(alone)

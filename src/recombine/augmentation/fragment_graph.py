@@ -4,13 +4,12 @@ Only fragments that share a template matter, never pairs of templates; and of al
 with more than one filling.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
-
-from recombine.augmentation.fragments import Fragments, Gapping, Inventory
+from recombine.augmentation.fragments import Fragments, Gapping
+from recombine.augmentation.gappings import Gappings
 
 _CACHED = 4096
 
@@ -36,8 +35,8 @@ class FragmentGraph:
         fillings: The templates that were seen with more than one filling, each with its fillings.
     """
 
-    def __init__(self, sequences: Sequence[str], inventory: Inventory) -> None:
-        self._index(_shared_templates(sequences, inventory))
+    def __init__(self, gappings: Gappings) -> None:
+        self._index(_shared_templates(gappings))
 
     def _index(self, fillings: dict[str, tuple[Fragments, ...]]) -> None:
         self.fillings = fillings
@@ -75,21 +74,10 @@ class FragmentGraph:
         return all(not set(substitute).isdisjoint(filling) for filling in fillings)
 
 
-def _shared_templates(sequences: Sequence[str], inventory: Inventory) -> dict[str, tuple[Fragments, ...]]:
-    """Returns the templates with more than one filling.
-
-    Most templates have but one. So as not to hold them all in memory, a first pass keeps their hashes only, and a
-    second pass keeps the templates whose hash came up again.
-    """
-
-    def hashes() -> Iterator[int]:
-        return (hash(gapping.template) for sequence in sequences for gapping in inventory.gappings(sequence))
-
-    values, counts = np.unique(np.fromiter(hashes(), dtype=np.int64), return_counts=True)
-    repeated = set(values[counts > 1].tolist())
+def _shared_templates(gappings: Gappings) -> dict[str, tuple[Fragments, ...]]:
+    """Returns the templates with more than one filling."""
     fillings: dict[str, list[Fragments]] = {}
-    for sequence in sequences:
-        for fragments, template in inventory.gappings(sequence):
-            if hash(template) in repeated:
-                fillings.setdefault(template, []).append(fragments)
+    for number in gappings.repeated():
+        fragments, template = gappings[number]
+        fillings.setdefault(template, []).append(fragments)
     return {template: tuple(found) for template, found in fillings.items() if len(found) > 1}

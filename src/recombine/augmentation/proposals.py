@@ -1,6 +1,5 @@
 """All that GECA can propose, numbered and made on demand: there may be millions, of which a few hundred are wanted."""
 
-from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 
 from recombine.augmentation.fragment_graph import FragmentGraph
 from recombine.augmentation.fragments import Fragments, Gapping, Inventory, fill, has_gaps_on_both_sides, take_out
+from recombine.augmentation.gappings import Gappings
 
 
 class Proposal(NamedTuple):
@@ -46,17 +46,14 @@ class Proposals:
     """
 
     def __init__(self, sequences: Sequence[str], inventory: Inventory, *, by_gaps: bool = False) -> None:
-        self.graph = FragmentGraph(sequences, inventory)
+        gappings = Gappings(sequences, inventory)
+        self.graph = FragmentGraph(gappings)
         self._sequences = sequences
         self._members = tuple(self.graph)
-        numbers = {fragments: number for number, fragments in enumerate(self._members)}
-        bases, leaving = array("q"), array("q")
-        for base, sequence in enumerate(sequences):
-            for fragments, template in inventory.gappings(sequence):
-                if fragments in numbers and has_gaps_on_both_sides(template):
-                    bases.append(base)
-                    leaving.append(numbers[fragments])
-        self._bases, self._leaving = np.array(bases, dtype=np.int64), np.array(leaving, dtype=np.int64)
+        leaving = gappings.among(self._members)
+        members = np.flatnonzero(leaving >= 0).tolist()
+        usable = [number for number in members if has_gaps_on_both_sides(gappings[number].template)]
+        self._bases, self._leaving = gappings.bases[usable], leaving[usable]
         gaps = np.array([len(member) if by_gaps else 0 for member in self._members], dtype=np.int64)[self._leaving]
         order = np.argsort(gaps, kind="stable")
         self._bases, self._leaving, gaps = self._bases[order], self._leaving[order], gaps[order]

@@ -1,5 +1,6 @@
 """How the new examples of a row are drawn, by whichever method."""
 
+import multiprocessing
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,13 +10,15 @@ from recombine.augmentation.protocol import Augmenter, Samples, Validator
 from recombine.augmentation.recombination import Prior, Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
+from recombine.execution.executor import SERIAL, in_order
+from recombine.execution.processes import Processes
 from recombine.experiment import Task
 from recombine.inflection import is_named_tag
 from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
 from recombine.own_data.validators import agreement, all_of
 from recombine.paper.settings import Settings
 from recombine.paper.strict import described
-from recombine.paper.tasks import of_each
+from recombine.paper.tasks import different, of_each
 
 NEAR = 2
 """By so many tags at most prototypes differ in the authors' code."""
@@ -49,10 +52,19 @@ def _by_rule(
             return Oversampler(_resampler(settings, task)).fit(task.train)
         return GECA(**described(settings.geca)).fit(task.train)
 
-    augmenters = of_each(tasks, fitted)
-    accept = of_each(tasks, lambda task: None if kind is Oversampler else _accept(settings, task))
-    each = zip(augmenters, seeds, accept, strict=True)
-    return [augmenter.sample(settings.n, seed, validator) for augmenter, seed, validator in each]
+    found = different(tasks)
+
+    def samples_of(number: int) -> list[Samples]:
+        task = found[number]
+        augmenter, accept = fitted(task), None if kind is Oversampler else _accept(settings, task)
+        own = [seed for of, seed in zip(tasks, seeds, strict=True) if of is task]
+        return [augmenter.sample(settings.n, seed, accept) for seed in own]
+
+    # Each task costs a fit, GECA's with two gaps one of seconds. Forks do not fork again: their parent has done it.
+    executor = Processes() if len(found) > 1 and multiprocessing.parent_process() is None else SERIAL
+    made = zip(found, in_order(executor, samples_of, range(len(found))), strict=True)
+    samples = {id(task): iter(own) for task, own in made}
+    return [next(samples[id(task)]) for task in tasks]
 
 
 def _resampler(settings: Settings, task: Task) -> Resampler:
