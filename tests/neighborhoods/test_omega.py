@@ -11,10 +11,11 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 from recombine.neighborhoods.compatible import compatible
+from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.long_long import LongLong
 from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, OneApart, Product, focused
+from recombine.neighborhoods.omega import Omega, OneApart, Product, focused, lacking_one
 from recombine.neighborhoods.one_prototype import OnePrototype
 from recombine.neighborhoods.tagged import Tagged
 from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
@@ -82,6 +83,19 @@ def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
     omega = compatible(found, examples, deviations=None)
     assert isinstance(omega, OneApart)
     assert_uniform(drawn(omega, 200 * len(expected)), expected)
+
+
+@pytest.mark.parametrize("bits", [3, 1024])
+@given(literal.corpora())
+@settings(max_examples=30)
+def test_what_lacks_one_token_is_told_whether_or_not_tokens_share_bits(bits: int, examples: list[Example]) -> None:
+    tokens = {i: set(d) for i, d in literal.data(examples).items()}
+    rows = list(product(tokens, repeat=2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recombine.neighborhoods.omega.BITS", bits)
+        accept = lacking_one(Index.of(examples))
+    expected = [len(tokens[i] - tokens[j]) == 1 for i, j in rows]
+    assert accept(np.array(rows, np.int32)).tolist() == expected
 
 
 def tags(place: int) -> set[str]:

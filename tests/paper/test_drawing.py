@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from recombine.augmentation.exponents import UNSHOWN
+from recombine.execution.executor import SERIAL
+from recombine.execution.processes import Processes
 from recombine.experiment import Task
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
@@ -51,5 +53,6 @@ def test_each_seed_has_samples_of_its_own_data_whoever_shares_them() -> None:
     tasks = (Task(train=train, test=[]), Task(train=train[:-1], test=[]))
     tasks, seeds = (*tasks, tasks[0]), (0, 1, 2)
     alone = [WORD_FORMS.geca.fit(task.train).sample(3, seed) for task, seed in zip(tasks, seeds, strict=True)]
-    assert drawn(replace(WORD_FORMS, method="geca", n=3), tasks, seeds, None) == alone
+    for executor in (SERIAL, Processes(2)):
+        assert drawn(replace(WORD_FORMS, method="geca", n=3), tasks, seeds, None, executor) == alone
     assert len({samples.examples for samples in alone}) == len(alone)

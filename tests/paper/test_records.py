@@ -227,4 +227,5 @@ def test_every_committed_figure_says_where_it_is_from() -> None:
 
 
 def write_name(found: dict[str, str]) -> str:
-    return f"{found['column']}-{found['row'].replace(' + ', '-').replace(' - ', '-no-').replace(' ', '-')}.json"
+    row = found["row"].replace(" + ", "-").replace(" - ", "-no-").replace(" ", "-")
+    return f"{found['column']}-{row.replace('(', '').replace(')', '')}.json"

@@ -16,6 +16,9 @@ PATIENCE = 100_000
 
 BLOCK = 1024
 
+BITS = 1024
+"""Of more tokens than that, some share a bit where sets are compared."""
+
 
 class Omega(Protocol):
     """A set of prototype tuples."""
@@ -112,26 +115,31 @@ class OneApart:
 
 def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
     r"""Returns the condition |d1 \ d2| = 1 on rows of a set."""
-    masks = _masks(index.sets)
+    sets = index.sets
+    masks, shared = _masks(sets)
     set_of = np.zeros(index.originals.max(initial=0) + 1, np.int64)
     set_of[index.originals] = index.set_of
 
     def accept(rows: Integers) -> NDArray[np.bool_]:
-        d1, d2 = masks[set_of[rows].T]
-        lacking: NDArray[np.bool_] = np.bitwise_count(d1 & ~d2).sum(-1) == 1
-        return lacking
+        first, second = set_of[rows].T
+        lacking = np.bitwise_count(masks[first] & ~masks[second]).sum(-1, dtype=np.int64)
+        for row in np.flatnonzero(lacking <= 1) if shared else ():  # what shares a bit may lack more than it seems
+            lacking[row] = len({*sets[first[row]]} - {*sets[second[row]]})
+        lacks_one: NDArray[np.bool_] = lacking == 1
+        return lacks_one
 
     return accept
 
 
-def _masks(sets: Sequence[str]) -> NDArray[np.uint8]:
-    """Returns a row of bits for each set of tokens: which of all tokens it holds."""
-    places = {token: place for place, token in enumerate(sorted({token for tokens in sets for token in tokens}))}
-    masks = np.zeros((len(sets), -(-len(places) // 8)), np.uint8)
-    for mask, tokens in zip(masks, sets, strict=True):
-        for token in tokens:
+def _masks(sets: Sequence[str]) -> tuple[NDArray[np.uint8], bool]:
+    """Returns a row of bits for each set of tokens, which tokens it holds, and whether tokens share bits."""
+    tokens = sorted({token for each in sets for token in each})
+    places = {token: place % BITS for place, token in enumerate(tokens)}
+    masks = np.zeros((len(sets), -(-min(len(tokens), BITS) // 8)), np.uint8)
+    for mask, each in zip(masks, sets, strict=True):
+        for token in each:
             mask[places[token] // 8] |= 1 << places[token] % 8
-    return masks
+    return masks, len(tokens) > BITS
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:

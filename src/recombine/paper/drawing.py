@@ -1,6 +1,5 @@
 """How the new examples of a row are drawn, by whichever method."""
 
-import multiprocessing
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,8 +9,7 @@ from recombine.augmentation.protocol import Augmenter, Samples, Validator
 from recombine.augmentation.recombination import Prior, Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
-from recombine.execution.executor import SERIAL, in_order
-from recombine.execution.processes import Processes
+from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.experiment import Task
 from recombine.inflection import is_named_tag
 from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
@@ -25,7 +23,11 @@ NEAR = 2
 
 
 def drawn(
-    settings: Settings, tasks: Sequence[Task], seeds: Sequence[int], augmenter: Recombination | None
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    augmenter: Recombination | None,
+    executor: Executor = SERIAL,
 ) -> list[Samples]:
     """Returns the new examples of each seed.
 
@@ -34,18 +36,23 @@ def drawn(
         tasks: The data of each seed.
         seeds: The seeds.
         augmenter: The recombination networks, if it is they that make them.
+        executor: Who draws by rule, where seeds have data of their own.
     """
     if settings.method == "oversample":
-        return _by_rule(Oversampler, settings, tasks, seeds)
+        return _by_rule(Oversampler, settings, tasks, seeds, executor)
     if augmenter is None:
-        return _by_rule(GECA, settings, tasks, seeds)
+        return _by_rule(GECA, settings, tasks, seeds, executor)
     augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
     augmenter.omega = _prior(settings, tasks[0])
     return augmenter.sample_each(settings.n, 0, of_each(tasks, lambda task: _accept(settings, task)))
 
 
 def _by_rule(
-    kind: type[GECA] | type[Oversampler], settings: Settings, tasks: Sequence[Task], seeds: Sequence[int]
+    kind: type[GECA] | type[Oversampler],
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    executor: Executor,
 ) -> list[Samples]:
     def fitted(task: Task) -> Augmenter:
         if kind is Oversampler:
@@ -60,8 +67,7 @@ def _by_rule(
         own = [seed for of, seed in zip(tasks, seeds, strict=True) if of is task]
         return [augmenter.sample(settings.n, seed, accept) for seed in own]
 
-    # Each task costs a fit, GECA's with two gaps one of seconds. Forks do not fork again: their parent has done it.
-    executor = Processes() if len(found) > 1 and multiprocessing.parent_process() is None else SERIAL
+    executor = executor if len(found) > 1 else executor.alone()
     made = zip(found, in_order(executor, samples_of, range(len(found))), strict=True)
     samples = {id(task): iter(own) for task, own in made}
     return [next(samples[id(task)]) for task in tasks]

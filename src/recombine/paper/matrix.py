@@ -14,6 +14,7 @@ from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Run
+from recombine.execution.processes import Processes
 from recombine.experiment import Task
 from recombine.paper.distribution import Do, Source, Told, as_job, sources, with_networks, without_networks
 from recombine.paper.jointly import joint_jobs
@@ -117,6 +118,7 @@ class Matrix:
                 how.device,
                 progress,
                 graphs=how.graphs,
+                by_rule=Processes() if how.executor.here else SERIAL,  # others have all processors at work already
             )
             for split in splits
         }

@@ -13,6 +13,7 @@ import torch
 from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.example import Example, Tokens
+from recombine.execution.executor import SERIAL, Executor
 from recombine.experiment import Task
 from recombine.neighborhoods import Neighborhoods
 from recombine.paper.drawing import drawn
@@ -67,6 +68,7 @@ class Work:
         device: Where networks run.
         progress: Shows how it goes.
         graphs: Use CUDA graphs on a GPU.
+        by_rule: Who draws samples by rule, where seeds have data of their own: a fit of GECA may take half a minute.
     """
 
     split: str
@@ -76,6 +78,7 @@ class Work:
     device: torch.device
     progress: Progress
     graphs: bool = True
+    by_rule: Executor = SERIAL
 
     def __post_init__(self) -> None:
         self.keys = Keys(self.tasks, self.seeds, self.device.type)
@@ -154,7 +157,7 @@ class Work:
             # Trained before the clock of this stage starts.
             augmenter = self.generator(settings) if settings.method == "recombination" else None
             with self._doing(stage, "samples", settings) as (done, _):
-                write_samples(drawn(settings, self.tasks, self.seeds, augmenter), done.folder)
+                write_samples(drawn(settings, self.tasks, self.seeds, augmenter, self.by_rule), done.folder)
         return read_samples(done.folder)
 
     def direct(self, settings: Settings) -> list[list[Tokens]]:
