@@ -38,7 +38,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def quicker(row: "tiny.Row", split: str) -> "tiny.Settings":
         found = settings(row, split)
         return replace(
-            found, generator=replace(found.generator, max_steps=80), predictor=replace(found.predictor, epochs=1)
+            found, generator=replace(found.generator, max_steps=64), predictor=replace(found.predictor, epochs=1)
         )
 
     monkeypatch.setattr(tiny, "tiny_settings", quicker)
