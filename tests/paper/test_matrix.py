@@ -379,7 +379,7 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
     assert {(found["row"], found["column"]) for found in records} == {
         (name, split) for name, row in ROWS.items() for split in row.splits
     }
-    assert sum("recombination network" in stage for stage in stages) == 9 + 6
+    assert sum("recombination network" in stage for stage in stages) == 10 + 7
     assert "jump, direct inference: direct inference" in stages
     for found in records:
         assert found["dash"] or len(found["exact_match"]) == 1

@@ -50,6 +50,7 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
         "direct inference (as coded)",
         "recomb-2 + resampling + agreement (as coded)",
         "geca (predictor as coded)",
+        "recomb-1 + resampling (as coded)",
     ]
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",
@@ -112,6 +113,9 @@ def test_the_authors_scripts_have_a_row_of_their_own() -> None:
     for split, found in (("jump", jump), ("around-right", around_right)):
         assert_same(of("recomb-2 + resampling (as coded)", split), replace(found, resampling=True))
         assert_same(of("geca (predictor as coded)", split), replace(of("geca", split), predictor=found.predictor))
+        drawn = replace(found.sampling, decoding=Decoding("mixed", {"jump": 0.4, "around-right": 0.5}[split]))
+        one = replace(found, resampling=True, prototypes=1, sampling=drawn)
+        assert_same(of("recomb-1 + resampling (as coded)", split), one)
     latent = replace(jump.generator, network=replace(jump.generator.network, latent=32))
     assert_same(of("recomb-2 + VAE (as coded)", "jump"), replace(jump, generator=latent))
     assert_same(of("direct inference (as coded)", "jump"), replace(jump, method="direct", direct=Direct(dropout=True)))
