@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recombine.augmentation.fragments import Fragments, Gapping, Inventory, take_out
 
 NONE = -1
+"""Stands where there is no fragment, or no member."""
 
 
 class Gappings:
@@ -58,7 +59,7 @@ class Gappings:
         for gap, column in enumerate(self._columns):
             own = np.fromiter(self._taken(members, gap), np.int64, len(members))
             codes = codes * (len(self._spans) + 1) + np.concatenate([own, column]) - NONE
-            codes = np.unique(codes, return_inverse=True)[1]  # as small as before
+            codes = np.unique(codes, return_inverse=True)[1]  # renumbered, so as not to outgrow their type
         numbers = np.full(len(codes), NONE, np.int64)
         numbers[codes[: len(members)]] = np.arange(len(members))
         return numbers[codes[len(members) :]]

@@ -187,6 +187,16 @@ class Index:
         self._bits[own] = 0
         return list(held.tolist())
 
+    def lack_one(self, first: Integers, second: Integers) -> NDArray[np.bool_]:
+        r"""Tells of data, pair by pair, whether the second lacks exactly one token of the first."""
+        seems_to_lack = np.bitwise_count(self._masks[first] & ~self._masks[second])
+        lack_one: NDArray[np.bool_] = seems_to_lack == 1
+        if len(self.postings) > BITS:  # what shares a bit may lack more than it seems to
+            first, second = self.set_of[first], self.set_of[second]
+            for pair in np.flatnonzero(seems_to_lack <= 1).tolist():
+                lack_one[pair] = len({*self.sets[first[pair]]} - {*self.sets[second[pair]]}) == 1
+        return lack_one
+
     @cached_property
     def _set_tokens(self) -> Ragged:
         """The tokens of each token set, by number."""

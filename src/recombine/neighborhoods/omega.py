@@ -16,9 +16,6 @@ PATIENCE = 100_000
 
 BLOCK = 1024
 
-BITS = 1024
-"""Of more tokens than that, some share a bit where sets are compared."""
-
 
 class Omega(Protocol):
     """A set of prototype tuples."""
@@ -115,31 +112,9 @@ class OneApart:
 
 def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
     r"""Returns the condition |d1 \ d2| = 1 on rows of a set."""
-    sets = index.sets
-    masks, shared = _masks(sets)
-    set_of = np.zeros(index.originals.max(initial=0) + 1, np.int64)
-    set_of[index.originals] = index.set_of
-
-    def accept(rows: Integers) -> NDArray[np.bool_]:
-        first, second = set_of[rows].T
-        lacking = np.bitwise_count(masks[first] & ~masks[second]).sum(-1, dtype=np.int64)
-        for row in np.flatnonzero(lacking <= 1) if shared else ():  # what shares a bit may lack more than it seems
-            lacking[row] = len({*sets[first[row]]} - {*sets[second[row]]})
-        lacks_one: NDArray[np.bool_] = lacking == 1
-        return lacks_one
-
-    return accept
-
-
-def _masks(sets: Sequence[str]) -> tuple[NDArray[np.uint8], bool]:
-    """Returns a row of bits for each set of tokens, which tokens it holds, and whether tokens share bits."""
-    tokens = sorted({token for each in sets for token in each})
-    places = {token: place % BITS for place, token in enumerate(tokens)}
-    masks = np.zeros((len(sets), -(-min(len(tokens), BITS) // 8)), np.uint8)
-    for mask, each in zip(masks, sets, strict=True):
-        for token in each:
-            mask[places[token] // 8] |= 1 << places[token] % 8
-    return masks, len(tokens) > BITS
+    numbers = np.zeros(index.originals.max(initial=0) + 1, np.int32)  # in the index, of examples
+    numbers[index.originals] = np.arange(len(index))
+    return lambda rows: index.lack_one(*numbers[rows].T)
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
