@@ -7,7 +7,7 @@ from scipy import stats
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD, SEP
-from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.decoding.generate import Decoding, Generated, _Run, generate
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
@@ -170,3 +170,34 @@ def test_dropout_that_acts_at_test_time_can_be_left_out(decoding: Decoding) -> N
     assert torch.equal(found.tokens, expected.tokens)
     assert torch.equal(found.log_probability, expected.log_probability)
     assert not torch.equal(found.log_probability, generate(model, prototypes, 6, decoding, Noise([1])).log_probability)
+
+
+@pytest.mark.parametrize("decoding", STRATEGIES[:3], ids=lambda decoding: decoding.strategy)
+@pytest.mark.parametrize("name", VARIANTS)
+def test_sequences_are_the_same_whether_or_not_ended_ones_are_left_behind(
+    name: str, decoding: Decoding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = network(VARIANTS[name], seeds=(1, 2))
+    prototypes = batch(model, 4)[0].repeat(1, 20, 1, 1)
+    kept: list[int] = []
+    keep = _Run.keep
+
+    def counting(run: _Run, rows: Tensor, noise: Noise | None) -> None:
+        kept.append(rows.shape[1])
+        keep(run, rows, noise)
+
+    monkeypatch.setattr(_Run, "keep", counting)
+    monkeypatch.setattr("recombine.decoding.generate.LOOK", 3)
+    left_behind = generate(model, prototypes, 24, decoding, Noise([3, 4]))
+    if decoding.strategy == "temperature":  # the likeliest tokens need not come to an end
+        assert 16 in kept
+    monkeypatch.setattr("recombine.decoding.generate.NARROWER", 0)
+    kept.clear()
+    all_the_way = generate(model, prototypes, 24, decoding, Noise([3, 4]))
+    assert not kept
+    assert torch.equal(left_behind.tokens, all_the_way.tokens)
+    real = left_behind.tokens != PAD
+    assert torch.equal(left_behind.entries[real], all_the_way.entries[real])
+    assert left_behind.own == all_the_way.own
+    for part in ("log_probability", "output_log_probability", "least_log_probability"):
+        assert torch.allclose(getattr(left_behind, part), getattr(all_the_way, part), atol=1e-5)

@@ -11,8 +11,13 @@ from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.precision import fast_products
 from recombine.models.recombiner import Context, Recombiner, State
+from recombine.models.rows import taken
 
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
+
+LOOK, NARROWER, ROWS = 8, 0.75, 16
+"""After every so many steps, if no more than this share of the sequences goes on, the others are left behind; as many
+as fill up the last of so many rows stay, for which kernels need not be compiled anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +99,16 @@ def _draw(
     noise: Noise | None,
     prefix: Tensor | None,
 ) -> Generated:
-    """Chooses one token after the other."""
+    """Chooses one token after the other; sequences that have ended are left behind."""
     run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
-    batch = prototypes.shape[1]
-    tokens, entries, own = [], [], []
-    total = prototypes.new_zeros(model.replicas, batch, dtype=torch.float)
+    replicas, batch = prototypes.shape[:2]
+    tokens = prototypes.new_full((replicas, batch, steps), PAD)
+    entries, own = torch.zeros_like(tokens), []
+    total = prototypes.new_zeros(replicas, batch, dtype=torch.float)
     of_y, least = torch.zeros_like(total), torch.zeros_like(total)
-    ended = torch.zeros_like(total, dtype=torch.bool)
     temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
+    places = torch.arange(batch, device=total.device).expand(replicas, -1)  # of those that go on, as what follows
+    ended = torch.zeros_like(total, dtype=torch.bool)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
     for step in range(steps):
         log_entries, sources = run.step()
@@ -109,23 +116,30 @@ def _draw(
         token = p.argmax(-1)
         if decoding.strategy != "greedy":
             assert noise is not None
-            gumbel = -torch.log(-torch.log(noise.uniform(*p.shape[1:]).clamp(1e-20, 1 - 1e-7)))
+            uniform = noise.among(batch, places).uniform(*p.shape[1:])
+            gumbel = -torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
             drawn = (p.log() / temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
-        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
-        total += log_p
+        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0).to(total)
         gained = log_p.masked_fill(~in_y, 0)
-        of_y, least = of_y + gained, torch.minimum(least, gained)
+        total.scatter_add_(1, places, log_p)
+        of_y.scatter_add_(1, places, gained)
+        least.scatter_reduce_(1, places, gained, "amin")
         own.append(run.own.shape[-1])
-        entries.append(copying.best_entry(log_entries, sources, token))
-        tokens.append(token)
+        entries[..., step].scatter_(1, places, copying.best_entry(log_entries, sources, token))
+        tokens[..., step].scatter_(1, places, token)
         in_y |= token == SEP
         ended |= token == EOS
-        if step % 8 == 7 and bool(ended.all()):
+        going_on = int((~ended).sum(1).max()) if step % LOOK == LOOK - 1 else batch
+        if not going_on:
             break
         run.advance(token)
-    return Generated(torch.stack(tokens, -1), torch.stack(entries, -1), own, total, of_y, least)
+        if (room := -(-going_on // ROWS) * ROWS) <= NARROWER * ended.shape[1]:
+            rows = ended.byte().argsort(dim=1, stable=True)[:, :room]
+            places, ended, in_y = (each.gather(1, rows) for each in (places, ended, in_y))
+            run.keep(rows, None if run.noise is None else run.noise.among(batch, places))
+    return Generated(tokens[..., : len(own)], entries[..., : len(own)], own, total, of_y, least)
 
 
 class _Run:
@@ -187,13 +201,15 @@ class _Run:
 
     def reorder(self, parent: Tensor) -> None:
         """Lets hypothesis i go on from hypothesis parent[r, i] (R, B)."""
+        self.state = State(*(taken(x, parent) for x in self.state))
+        self.own = taken(self.own, parent)
 
-        def pick(x: Tensor) -> Tensor:
-            index = parent.view(*parent.shape, *[1] * (x.dim() - 2)).expand(*parent.shape, *x.shape[2:])
-            return x.gather(1, index)
-
-        self.state = State(*map(pick, self.state))
-        self.own = pick(self.own)
+    def keep(self, rows: Tensor, noise: Noise | None) -> None:
+        """Goes on with the sequences rows[r, i] (R, B') only, whose noise it is given."""
+        self.reorder(rows)
+        self.context, self.noise = self.context.taken(rows), noise
+        self.previous = taken(self.previous, rows)
+        self.z = None if self.z is None else taken(self.z, rows)
 
 
 def _beam(
@@ -231,7 +247,7 @@ def _beam(
         flat = (first + parent).flatten(1)
         own.append(run.own.shape[-1])
         run.reorder(flat)
-        log_entries, sources = (_rows(x, flat) for x in (log_entries, sources))
+        log_entries, sources = (taken(x, flat) for x in (log_entries, sources))
         entry = copying.best_entry(log_entries, sources, token.flatten(1)).view_as(token)
         history = parent.unsqueeze(-1).expand(-1, -1, -1, tokens.shape[-1])
         tokens = torch.cat([tokens.gather(2, history), token.unsqueeze(-1)], dim=-1)
@@ -241,7 +257,3 @@ def _beam(
             break
         run.advance(token.flatten(1))
     return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0], of_y[..., 0], least[..., 0])
-
-
-def _rows(x: Tensor, index: Tensor) -> Tensor:
-    return x.gather(1, index.unsqueeze(-1).expand(-1, -1, x.shape[-1]))

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from recombine.models.fusion import Drop, fused
+from recombine.models.rows import taken
 from recombine.models.streams import KernelStreams, Streams, TorchStreams
 
 
@@ -44,6 +45,10 @@ class Noise:
         """Returns the same as booleans (R, steps, *shape)."""
         return self.drop(rate, steps, *shape).lost
 
+    def among(self, batch: int, places: Tensor) -> "Noise":
+        """Returns the noise of those at places (R, B') of a batch, each as if the others were still drawn for."""
+        return self if places.shape[1] == batch else _Among(self, batch, places)
+
     def state(self) -> list[Tensor]:
         """Returns what is needed to go on from here, for a checkpoint."""
         return self._streams.state()
@@ -55,3 +60,18 @@ class Noise:
     def keep(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, each as if the others were still there."""
         self._streams.keep(chosen)
+
+
+class _Among(Noise):
+    """The noise of some examples of a batch, drawn for all of them."""
+
+    def __init__(self, noise: Noise, batch: int, places: Tensor) -> None:
+        self._streams, self.batch, self.places = noise._streams, batch, places
+
+    def uniform(self, *shape: int) -> Tensor:
+        return taken(super().uniform(self.batch, *shape[1:]), self.places)
+
+    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
+        whole = super().drop(rate, steps, self.batch, *shape[1:])
+        bits = [taken(each, self.places) for each in whole.bits.unbind(1)]
+        return whole._replace(bits=torch.stack(bits, dim=1))

@@ -21,6 +21,7 @@ from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
 from recombine.models.noise import Noise
+from recombine.models.rows import taken
 
 NEVER_WRITTEN = UNK + 1
 """Ids below this are never produced."""
@@ -37,12 +38,8 @@ class Context(NamedTuple):
         """Returns the context of the examples at places (R, B') of the batch, any number of times."""
         replicas, batch = self.tokens.shape[:2]
         rows = (places + batch * torch.arange(replicas, device=places.device).unsqueeze(1)).flatten()
-
-        def take(x: Tensor) -> Tensor:
-            return x.flatten(0, 1)[rows].view(*places.shape, *x.shape[2:])
-
         memory = None if self.memory is None else self.memory.taken(rows)
-        return Context(memory, take(self.tokens), State(*map(take, self.state)))
+        return Context(memory, taken(self.tokens, places), State(*(taken(x, places) for x in self.state)))
 
     def repeated(self, times: int) -> "Context":
         """Returns the same with every example repeated, for so many hypotheses of each."""
