@@ -51,6 +51,7 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
         "recomb-2 + resampling + agreement (as coded)",
         "geca (predictor as coded)",
         "recomb-1 + resampling (as coded)",
+        "recomb-2 + twins (predictor as coded)",
     ]
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",
@@ -122,6 +123,9 @@ def test_the_authors_scripts_have_a_row_of_their_own() -> None:
     sure = replace(around_right.sampling, surplus=4.0, confidence="output")
     ours = replace(around_right, resampling=True, agreement=True, deviations=None, sampling=sure)
     assert_same(of("recomb-2 + resampling + agreement (as coded)", "around-right"), ours)
+    twins = of("recomb-2 + twins", "around-right")
+    renamed = of("recomb-2 + twins (predictor as coded)", "around-right")
+    assert_same(renamed, replace(twins, predictor=around_right.predictor))
 
 
 def test_recomb_2_is_as_the_text_has_it_where_it_can_be() -> None:
