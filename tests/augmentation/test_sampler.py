@@ -56,7 +56,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
         asked: list[Decoding] = []
 
         def scripted(
-            model: object, prototypes: torch.Tensor, steps: int, decoding: Decoding, noise: object
+            model: object, prototypes: torch.Tensor, steps: int, decoding: Decoding, noise: object, *, worthless: object
         ) -> Generated:
             said = draws[min(len(asked), len(draws) - 1)]
             asked.append(decoding)
@@ -321,6 +321,54 @@ def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_look
         assert samples.rejected["without a rare token"] >= expected.rejected.get("without a rare token", 0)
 
 
+@pytest.mark.parametrize("strategy", ["temperature", "mixed", "beam"])
+def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_given_up(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where "b" is rare and in inputs only; one replica of two has no wish."""
+    examples = [Example(("a",) * length, ("a",) * (5 - length)) for length in range(1, 5)]
+    examples.append(Example(("a", "b"), ("a",)))
+    resampler = Resampler(0.5).fit(examples)
+    settings = replace(WARM, decoding=Decoding(strategy, 1.0), batch=100, patience=300)
+    given_up: list[torch.Tensor | None] = []
+
+    def spying(*arguments: object, **others: object) -> Generated:
+        found = generate(*arguments, **others)
+        given_up.append(found.given_up)
+        return found
+
+    monkeypatch.setattr(batches, "generate", spying)
+
+    def drawn() -> list[Samples]:
+        own = Sampler(
+            network(SCAN, (1, 2)), examples, VOCABULARY, lambda count, rng: rng.integers(5, size=(count, 2)), settings
+        )
+        own.steps = 12
+        return own.sample(12, (4, 5), [resampler, None])
+
+    found = drawn()
+    if strategy == "beam":
+        assert all(each is None for each in given_up)
+    else:
+        first, *others = [each for each in given_up if each is not None]
+        assert not first.any()  # for people to look at
+        assert sum(int(each[0].sum()) for each in others) > 20
+        assert not any(each[1:].any() for each in others)
+    monkeypatch.setattr(Sampler, "_worthless", lambda *_: None)
+    given_up.clear()
+    for samples, expected in zip(found, drawn(), strict=True):
+        assert in_full(samples) == in_full(expected)
+        assert len(samples) > 0 or strategy != "temperature"  # what is most probable may be no pair
+        assert sum(samples.rejected.values()) == sum(expected.rejected.values())
+    assert not any(each is not None and each.any() for each in given_up)
+
+
+def test_inputs_are_not_given_up_where_something_rare_may_come_in_the_output() -> None:
+    examples = [Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("a", "b"), ("a", "b"))]
+    own = Sampler(network(SCAN), examples, VOCABULARY, any_two, WARM)
+    assert own._worthless([own._wish(Resampler(0.5).fit(examples))]) is None
+
+
 def test_only_some_without_a_rare_token_are_looked_at(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     common, rare = [A, SEP, A, A, EOS], [B, SEP, A, EOS]
     script([(common, -1.0), (rare, -1.0), (common, -1.0), ([A, EOS], -1.0)])
@@ -376,9 +424,9 @@ def test_log_probabilities_are_the_networks_own() -> None:
 def test_sequences_are_as_long_as_the_longest_training_example() -> None:
     steps: list[int] = []
 
-    def spying(model: object, prototypes: torch.Tensor, most: int, *rest: object) -> Generated:
+    def spying(model: object, prototypes: torch.Tensor, most: int, *rest: object, **others: object) -> Generated:
         steps.append(most)
-        return generate(model, prototypes, most, *rest)
+        return generate(model, prototypes, most, *rest, **others)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "generate", spying)
@@ -490,7 +538,7 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
 
 
 def test_a_batch_that_is_too_large_for_the_gpu_says_what_to_lower(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> Generated:
+    def full(*_: object, **__: object) -> Generated:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(batches, "generate", full)

@@ -62,6 +62,8 @@ class Drawing:
         decoding: How tokens are chosen, but for the temperatures.
         twins: The names that the model knows twins by, if it does.
         seeds: One for each replica.
+        worthless: Which ids (R, V) make an input that has no others not worth an output; None: there are none. The
+            first batch has all outputs nevertheless, for people to look at.
     """
 
     model: Recombiner
@@ -70,6 +72,7 @@ class Drawing:
     decoding: Decoding
     twins: Twins | None
     seeds: tuple[int, ...]
+    worthless: torch.Tensor | None = None
 
     def __call__(self, request: Request) -> Batch:
         """Draws a batch.
@@ -80,7 +83,8 @@ class Drawing:
         sequences = self._sequences(request.chosen)
         decoding = replace(self.decoding, temperatures=request.temperatures)
         try:
-            generated = self._generated(sequences, decoding, self._noise(request.number))
+            worthless = self.worthless if request.number else None
+            generated = self._generated(sequences, decoding, self._noise(request.number), worthless)
         except torch.OutOfMemoryError as error:
             replicas, batch = request.chosen.shape[:2]
             raise RecombineError(
@@ -95,7 +99,8 @@ class Drawing:
         On a GPU the same but for rounding, since products may be computed otherwise for fewer.
         """
         seeds = tuple(self.seeds[number] for number in chosen)
-        return replace(self, model=narrowed(self.model, chosen), seeds=seeds)
+        worthless = None if self.worthless is None else self.worthless[list(chosen)]
+        return replace(self, model=narrowed(self.model, chosen), seeds=seeds, worthless=worthless)
 
     def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
         sequences = self.table[torch.from_numpy(chosen).to(self.table.device)]
@@ -107,10 +112,12 @@ class Drawing:
         states = [np.random.SeedSequence([4, seed, batch]) for seed in self.seeds]
         return Noise([int(state.generate_state(1)[0]) for state in states], self.table.device)
 
-    def _generated(self, sequences: torch.Tensor, decoding: Decoding, noise: Noise) -> Generated:
+    def _generated(
+        self, sequences: torch.Tensor, decoding: Decoding, noise: Noise, worthless: torch.Tensor | None
+    ) -> Generated:
         if self.twins is None:
-            return generate(self.model, sequences, self.steps, decoding, noise)
-        names = self.twins.draw(sequences, noise)
+            return generate(self.model, sequences, self.steps, decoding, noise, worthless=worthless)
+        names = self.twins.draw(sequences, noise)  # under which nothing is told to be worthless
         generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
         return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
 

@@ -132,8 +132,9 @@ class Sampler:
         collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         active = list(range(len(seeds)))
+        worthless = self._worthless(wishes)
         batches = Batches(
-            Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds)),
+            Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds), worthless),
             lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in active]),
             executor.on(self.device.type),
             self.device,
@@ -161,10 +162,19 @@ class Sampler:
         is_common[sorted(common)] = True
         return _Wish(accept, frozenset(common), is_common)
 
+    def _worthless(self, wishes: Sequence[_Wish]) -> torch.Tensor | None:
+        """Returns the ids (R, V) of which inputs must have another, where nothing rare can come in outputs."""
+        found = torch.zeros(len(wishes), self._writable, dtype=torch.bool, device=self.device)
+        for row, wish, known in zip(found, wishes, self._known, strict=True):
+            if wish.is_common is not None and wish.common.issuperset(known.output_tokens):
+                row.copy_(wish.is_common)
+        return found if found.any() else None
+
     def _collect(self, so_far: Collected, batch: Batch, row: int, replica: int, wanted: int, wish: _Wish) -> None:
         """Takes what it can use of one row of a batch."""
         tokens = batch.generated.tokens[row, :, : self._longest[replica]]
-        passed_over = self._passed_over(so_far, tokens, replica, wish)
+        given_up = None if batch.generated.given_up is None else batch.generated.given_up[row]
+        passed_over = self._passed_over(so_far, tokens, replica, wish, given_up)
         looked_at = torch.ones_like(tokens[:, 0], dtype=torch.bool)
         for these in passed_over.values():
             looked_at &= ~these
@@ -182,7 +192,7 @@ class Sampler:
                 so_far.rejected[because] += count
 
     def _passed_over(
-        self, so_far: Collected, tokens: torch.Tensor, replica: int, wish: _Wish
+        self, so_far: Collected, tokens: torch.Tensor, replica: int, wish: _Wish, given_up: torch.Tensor | None
     ) -> dict[str, torch.Tensor]:
         """Returns which of what was drawn (B,) are turned down without a look, by reason, each for one.
 
@@ -190,8 +200,10 @@ class Sampler:
         """
         found: dict[str, torch.Tensor] = {}
         pairs, nothing_rare = are_pairs(tokens), wish.nothing_rare(tokens)
+        if given_up is not None:
+            found[NOTHING_RARE] = given_up
         if so_far.rejected[NOTHING_RARE] >= SHOWN:
-            found[NOTHING_RARE] = pairs & nothing_rare
+            found[NOTHING_RARE] = pairs & nothing_rare | found.get(NOTHING_RARE, False)
         novelty = self.settings.novelty
         if novelty not in ("nothing", "pair") and so_far.rejected[KNOWN[novelty]] >= SHOWN:
             found[KNOWN[novelty]] = pairs & ~nothing_rare & self._known_inputs.among(tokens, replica)

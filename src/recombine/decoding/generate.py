@@ -53,6 +53,7 @@ class Generated:
         log_probability: Of each sequence, at temperature 1 (R, B); if it goes on from a prefix, given that.
         output_log_probability: Of what comes after ▷, given what comes before it (R, B); 0 where there is no ▷.
         least_log_probability: Of the least probable token after ▷, the end included (R, B); 0 where there is no ▷.
+        given_up: Which sequences stop at ▷ since no token before it is worth going on for (R, B); None: none.
     """
 
     tokens: Tensor
@@ -61,6 +62,7 @@ class Generated:
     log_probability: Tensor
     output_log_probability: Tensor
     least_log_probability: Tensor
+    given_up: Tensor | None = None
 
 
 @torch.no_grad()
@@ -72,6 +74,7 @@ def generate(
     noise: Noise | None = None,
     *,
     prefix: Tensor | None = None,
+    worthless: Tensor | None = None,
 ) -> Generated:
     """Generates one sequence from each tuple of prototypes.
 
@@ -83,11 +86,13 @@ def generate(
         noise: For drawing tokens, z, and dropout that acts at test time; None: as if there were none of them.
         prefix: Token ids (R, B, P), all of one length P ≥ 1, that every sequence has to begin with; what is generated
             comes after them and does not hold them.
+        worthless: Which ids (R, V) are of no interest: sequences that have no others before ▷ are given up there. A
+            beam gives up none.
     """
     with fast_products():
         if decoding.strategy == "beam":
             return _beam(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
-        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
+        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix, worthless=worthless)
 
 
 def _draw(
@@ -98,18 +103,18 @@ def _draw(
     *,
     noise: Noise | None,
     prefix: Tensor | None,
+    worthless: Tensor | None,
 ) -> Generated:
     """Chooses one token after the other; sequences that have ended are left behind."""
     run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
     replicas, batch = prototypes.shape[:2]
-    tokens = prototypes.new_full((replicas, batch, steps), PAD)
-    entries, own = torch.zeros_like(tokens), []
-    total = prototypes.new_zeros(replicas, batch, dtype=torch.float)
-    of_y, least = torch.zeros_like(total), torch.zeros_like(total)
-    temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
-    places = torch.arange(batch, device=total.device).expand(replicas, -1)  # of those that go on, as what follows
-    ended = torch.zeros_like(total, dtype=torch.bool)
+    found = _Found(replicas, batch, steps, prototypes.device)
+    temperature = found.total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
+    # Of the sequences that go on: their places in the batch, and whether something has come in them.
+    places = torch.arange(batch, device=prototypes.device).expand(replicas, -1)
+    ended = torch.zeros_like(places, dtype=torch.bool)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
+    worth = torch.full_like(ended, worthless is None)
     for step in range(steps):
         log_entries, sources = run.step()
         p = copying.token_probabilities(log_entries, sources)
@@ -121,25 +126,54 @@ def _draw(
             drawn = (p.log() / temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
-        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0).to(total)
-        gained = log_p.masked_fill(~in_y, 0)
-        total.scatter_add_(1, places, log_p)
-        of_y.scatter_add_(1, places, gained)
-        least.scatter_reduce_(1, places, gained, "amin")
-        own.append(run.own.shape[-1])
-        entries[..., step].scatter_(1, places, copying.best_entry(log_entries, sources, token))
-        tokens[..., step].scatter_(1, places, token)
+        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
+        if worthless is not None:
+            worth |= ~worthless.gather(1, token)
+        given_up = (token == SEP) & ~in_y & ~worth
+        entry = copying.best_entry(log_entries, sources, token)
+        found.add(places, token, entry, log_p, in_y=in_y, own=run.own.shape[-1], given_up=given_up)
         in_y |= token == SEP
-        ended |= token == EOS
+        ended |= (token == EOS) | given_up
         going_on = int((~ended).sum(1).max()) if step % LOOK == LOOK - 1 else batch
         if not going_on:
             break
         run.advance(token)
         if (room := -(-going_on // ROWS) * ROWS) <= NARROWER * ended.shape[1]:
             rows = ended.byte().argsort(dim=1, stable=True)[:, :room]
-            places, ended, in_y = (each.gather(1, rows) for each in (places, ended, in_y))
+            places, ended, in_y, worth = (each.gather(1, rows) for each in (places, ended, in_y, worth))
             run.keep(rows, None if run.noise is None else run.noise.among(batch, places))
-    return Generated(tokens[..., : len(own)], entries[..., : len(own)], own, total, of_y, least)
+    return found.generated()
+
+
+class _Found:
+    """What has come of all sequences of a batch so far."""
+
+    def __init__(self, replicas: int, batch: int, steps: int, device: torch.device) -> None:
+        self.tokens = torch.full((replicas, batch, steps), PAD, device=device)
+        self.entries = torch.zeros_like(self.tokens)
+        self.own: list[int] = []
+        self.total = torch.zeros(replicas, batch, device=device)
+        self.of_y, self.least = torch.zeros_like(self.total), torch.zeros_like(self.total)
+        self.given_up = torch.zeros_like(self.total, dtype=torch.bool)
+
+    def add(
+        self, places: Tensor, token: Tensor, entry: Tensor, log_p: Tensor, *, in_y: Tensor, own: int, given_up: Tensor
+    ) -> None:
+        """Adds a step of the sequences at places (R, B')."""
+        step = len(self.own)
+        self.own.append(own)
+        self.tokens[..., step].scatter_(1, places, token)
+        self.entries[..., step].scatter_(1, places, entry)
+        self.total.scatter_add_(1, places, log_p.to(self.total))
+        gained = log_p.masked_fill(~in_y, 0).to(self.total)
+        self.of_y.scatter_add_(1, places, gained)
+        self.least.scatter_reduce_(1, places, gained, "amin")
+        self.given_up.scatter_(1, places, self.given_up.gather(1, places) | given_up)
+
+    def generated(self) -> Generated:
+        """Returns it all."""
+        tokens, entries = (each[..., : len(self.own)] for each in (self.tokens, self.entries))
+        return Generated(tokens, entries, self.own, self.total, self.of_y, self.least, self.given_up)
 
 
 class _Run:
