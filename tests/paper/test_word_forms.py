@@ -11,7 +11,7 @@ from recombine.data.sigmorphon import FewShot, few_shot
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
-from recombine.paper.error_classes import KNOWN, MISMATCH, RIGHT, UNJUDGED, WRONG, Judge
+from recombine.paper.error_classes import KNOWN, MISMATCH, RIGHT, UNJUDGED, WRONG, Attested, Judge
 from recombine.paper.rows import LANGUAGES
 from recombine.paper.word_forms import WordFormTask, WordFormTasks, no_word_form
 
@@ -116,7 +116,7 @@ def test_samples_are_classed_by_what_the_file_has() -> None:
         Inflection("gel", ("V", "PRS"), "gelir"),
         Inflection("gel", ("V", "FUT"), "gelecek"),
     ]
-    judge = Judge([attested[1].for_generation], attested)
+    judge = Judge([attested[1].for_generation], Attested(attested))
 
     def judged(lemma: str, tags: str, form: str) -> str:
         return judge(Inflection(lemma, tuple(tags.split(";")), form).for_generation)

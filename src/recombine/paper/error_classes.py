@@ -6,7 +6,7 @@ have neither, often for a lemma that no file has, and cannot be judged.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -21,6 +21,22 @@ RIGHT, MISMATCH, WRONG, KNOWN, UNJUDGED = (
 CLASSES = (RIGHT, MISMATCH, WRONG, KNOWN, UNJUDGED)
 
 
+class Attested:
+    """The word forms of a language's file, to be looked up; splits share them.
+
+    Attributes:
+        forms: Those of a lemma with certain tags.
+        of_lemma: Those of a lemma.
+    """
+
+    def __init__(self, words: Iterable[Inflection]) -> None:
+        self.forms: dict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+        self.of_lemma: dict[str, set[str]] = defaultdict(set)
+        for word in words:
+            self.forms[word.lemma, frozenset(word.tags)].add(word.form)
+            self.of_lemma[word.lemma].add(word.form)
+
+
 class Judge:
     """Tells the class of a sample.
 
@@ -29,22 +45,17 @@ class Judge:
         attested: All word forms of the language's file.
     """
 
-    def __init__(self, train: Iterable[Example], attested: Sequence[Inflection]) -> None:
-        self._train = frozenset(train)
-        self._forms: dict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
-        self._of_lemma: dict[str, set[str]] = defaultdict(set)
-        for word in attested:
-            self._forms[word.lemma, frozenset(word.tags)].add(word.form)
-            self._of_lemma[word.lemma].add(word.form)
+    def __init__(self, train: Iterable[Example], attested: Attested) -> None:
+        self._train, self._attested = frozenset(train), attested
 
     def __call__(self, sample: Example) -> str:
         """Returns one of `CLASSES`; the order of tags plays no part."""
         if sample in self._train:
             return KNOWN
         word = Inflection.from_fields(sample.x, sample.y)
-        forms = self._forms.get((word.lemma, frozenset(word.tags)), set())
+        forms = self._attested.forms.get((word.lemma, frozenset(word.tags)), set())
         if word.form in forms:
             return RIGHT
-        if word.form in self._of_lemma.get(word.lemma, ()):
+        if word.form in self._attested.of_lemma.get(word.lemma, ()):
             return MISMATCH
         return WRONG if forms else UNJUDGED

@@ -1,6 +1,6 @@
 """The data of Table 2: a task for each language, number of hints and split, drawn when it is first asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -8,7 +8,8 @@ from pathlib import Path
 from recombine.data import files, sigmorphon
 from recombine.example import Example
 from recombine.experiment import Task
-from recombine.inflection import Inflection, is_inflection, is_tag, reordered, split_analysis
+from recombine.inflection import is_inflection, is_tag, reordered, split_analysis
+from recombine.paper.error_classes import Attested
 
 SETS = ("PST", "FUT", "OTHER")
 """The test sets, in the order in which they stand in a task's test examples."""
@@ -24,10 +25,10 @@ class WordFormTask(Task):
     """
 
     sets: tuple[int, ...]
-    attested: Sequence[Inflection]
+    attested: Attested
 
     @classmethod
-    def of(cls, split: sigmorphon.FewShot, attested: Sequence[Inflection]) -> "WordFormTask":
+    def of(cls, split: sigmorphon.FewShot, attested: Attested) -> "WordFormTask":
         """Makes a task of a split.
 
         Args:
@@ -84,6 +85,7 @@ class WordFormTasks:
 
     def _draw(self, language: str) -> Iterator[WordFormTask]:
         """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
-        attested = files.read_inflections(sigmorphon.locate(language, self.source))
-        for split in sigmorphon.few_shots(attested):
+        words = files.read_inflections(sigmorphon.locate(language, self.source))
+        attested = Attested(words)
+        for split in sigmorphon.few_shots(words):
             yield WordFormTask.of(self.part(split), attested)
