@@ -65,7 +65,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
             scores = torch.tensor([[score for _, score in rows]])
             of_y = torch.tensor([[-float(ids[0]) for ids, _ in rows]])  # the lower, the higher the first token's id
             least = torch.log(0.1 * torch.tensor([[len(ids) for ids, _ in rows]]))  # the surer, the longer
-            return Generated(tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y, least)
+            return Generated(
+                tokens, torch.zeros_like(tokens), [0] * steps, scores, of_y, least, torch.zeros_like(scores).bool()
+            )
 
         monkeypatch.setattr(batches, "generate", scripted)
         return asked
@@ -322,7 +324,7 @@ def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_look
 
 
 @pytest.mark.parametrize("strategy", ["temperature", "mixed", "beam"])
-def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_given_up(
+def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_left(
     strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where "b" is rare and in inputs only; one replica of two has no wish."""
@@ -330,11 +332,11 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_giv
     examples.append(Example(("a", "b"), ("a",)))
     resampler = Resampler(0.5).fit(examples)
     settings = replace(WARM, decoding=Decoding(strategy, 1.0), batch=100, patience=300)
-    given_up: list[torch.Tensor | None] = []
+    stopped: list[torch.Tensor] = []
 
     def spying(*arguments: object, **others: object) -> Generated:
         found = generate(*arguments, **others)
-        given_up.append(found.given_up)
+        stopped.append(found.stopped)
         return found
 
     monkeypatch.setattr(batches, "generate", spying)
@@ -347,23 +349,20 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_giv
         return own.sample(12, (4, 5), [resampler, None])
 
     found = drawn()
-    if strategy == "beam":
-        assert all(each is None for each in given_up)
-    else:
-        first, *others = [each for each in given_up if each is not None]
-        assert not first.any()  # for people to look at
-        assert sum(int(each[0].sum()) for each in others) > 20
-        assert not any(each[1:].any() for each in others)
+    first, *others = stopped
+    assert not first.any()  # for people to look at
+    assert (sum(int(each[0].sum()) for each in others) > 20) == (strategy != "beam")
+    assert not any(each[1:].any() for each in others)
     monkeypatch.setattr(Sampler, "_worthless", lambda *_: None)
-    given_up.clear()
+    stopped.clear()
     for samples, expected in zip(found, drawn(), strict=True):
         assert in_full(samples) == in_full(expected)
         assert len(samples) > 0 or strategy != "temperature"  # what is most probable may be no pair
         assert sum(samples.rejected.values()) == sum(expected.rejected.values())
-    assert not any(each is not None and each.any() for each in given_up)
+    assert not any(each.any() for each in stopped)
 
 
-def test_inputs_are_not_given_up_where_something_rare_may_come_in_the_output() -> None:
+def test_inputs_are_not_left_where_something_rare_may_come_in_the_output() -> None:
     examples = [Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("a", "b"), ("a", "b"))]
     own = Sampler(network(SCAN), examples, VOCABULARY, any_two, WARM)
     assert own._worthless([own._wish(Resampler(0.5).fit(examples))]) is None
@@ -518,7 +517,7 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
 
     def draw(request: batches.Request) -> batches.Batch:
         drawn.append((request.number, int(request.chosen[0]), request.temperatures[0]))
-        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 3))
+        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 4))
 
     class Ahead(Serial):
         """Draws two more than are asked for."""

@@ -174,22 +174,18 @@ def test_dropout_that_acts_at_test_time_can_be_left_out(decoding: Decoding) -> N
 
 @pytest.mark.parametrize("decoding", STRATEGIES[:3], ids=lambda decoding: decoding.strategy)
 @pytest.mark.parametrize("name", VARIANTS)
-def test_inputs_with_nothing_of_worth_are_given_up_and_the_others_stay_as_they_are(
-    name: str, decoding: Decoding
-) -> None:
+def test_inputs_with_nothing_of_worth_are_left_and_the_others_stay_as_they_are(name: str, decoding: Decoding) -> None:
     model = network(VARIANTS[name], seeds=(1, 2))
     prototypes = batch(model, 4)[0].repeat(1, 20, 1, 1)
     whole = generate(model, prototypes, 12, decoding, Noise([3, 4]))
-    assert whole.given_up is not None
-    assert not whole.given_up.any()
+    assert not whole.stopped.any()
     worthless = torch.ones(2, model.architecture.vocabulary, dtype=torch.bool)
     worthless[0, SEP + 1 :: 2] = False  # to the second replica, nothing is of worth
     found = generate(model, prototypes, 12, decoding, Noise([3, 4]), worthless=worthless)
     in_x = ((whole.tokens == SEP).cumsum(-1) == 0) & (whole.tokens != PAD)
     of_worth = torch.stack([~worthless[r][whole.tokens[r]] & in_x[r] for r in range(2)]).any(-1)
     expected = ~of_worth & (whole.tokens == SEP).any(-1)
-    assert found.given_up is not None
-    assert torch.equal(found.given_up, expected)
+    assert torch.equal(found.stopped, expected)
     steps = found.tokens.shape[-1]
     assert torch.equal(found.tokens[~expected], whole.tokens[~expected][:, :steps])
     assert torch.allclose(found.log_probability[~expected], whole.log_probability[~expected], atol=1e-5)

@@ -117,7 +117,7 @@ class Drawing:
     ) -> Generated:
         if self.twins is None:
             return generate(self.model, sequences, self.steps, decoding, noise, worthless=worthless)
-        names = self.twins.draw(sequences, noise)  # under which nothing is told to be worthless
+        names = self.twins.draw(sequences, noise)  # by which worthless ids are not known
         generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
         return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
 

@@ -13,7 +13,7 @@ LEAST = 20
 """Patience is not lost before there were draws enough for so many samples."""
 
 SHOWN = 20
-"""So many rejected pairs are kept for each reason, to be looked at."""
+"""At most so many rejected pairs are kept for each reason, to be looked at."""
 
 EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""

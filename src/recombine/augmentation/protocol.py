@@ -14,7 +14,7 @@ Validator = Callable[[Example], str | None]
 """Looks at a candidate and returns why it is to be rejected, or None to keep it. A fitted ``Resampler`` is one.
 
 It may have an attribute ``common``: tokens, or None. A candidate that has no others is rejected, whatever the order of
-the tokens; where candidates are many, it is then not even looked at.
+the tokens; where candidates are many, it is then not even looked at, and of an input without others no output is drawn.
 """
 
 NOTHING_RARE = "without a rare token"

@@ -173,8 +173,7 @@ class Sampler:
     def _collect(self, so_far: Collected, batch: Batch, row: int, replica: int, wanted: int, wish: _Wish) -> None:
         """Takes what it can use of one row of a batch."""
         tokens = batch.generated.tokens[row, :, : self._longest[replica]]
-        given_up = None if batch.generated.given_up is None else batch.generated.given_up[row]
-        passed_over = self._passed_over(so_far, tokens, replica, wish, given_up)
+        passed_over = self._passed_over(so_far, tokens, replica, wish, batch.generated.stopped[row])
         looked_at = torch.ones_like(tokens[:, 0], dtype=torch.bool)
         for these in passed_over.values():
             looked_at &= ~these
@@ -192,18 +191,16 @@ class Sampler:
                 so_far.rejected[because] += count
 
     def _passed_over(
-        self, so_far: Collected, tokens: torch.Tensor, replica: int, wish: _Wish, given_up: torch.Tensor | None
+        self, so_far: Collected, tokens: torch.Tensor, replica: int, wish: _Wish, stopped: torch.Tensor
     ) -> dict[str, torch.Tensor]:
         """Returns which of what was drawn (B,) are turned down without a look, by reason, each for one.
 
         Nearly all may be, and a look at each takes longer than to draw it. Some are kept to be looked at.
         """
-        found: dict[str, torch.Tensor] = {}
+        found = {NOTHING_RARE: stopped}
         pairs, nothing_rare = are_pairs(tokens), wish.nothing_rare(tokens)
-        if given_up is not None:
-            found[NOTHING_RARE] = given_up
         if so_far.rejected[NOTHING_RARE] >= SHOWN:
-            found[NOTHING_RARE] = pairs & nothing_rare | found.get(NOTHING_RARE, False)
+            found[NOTHING_RARE] = stopped | (pairs & nothing_rare)
         novelty = self.settings.novelty
         if novelty not in ("nothing", "pair") and so_far.rejected[KNOWN[novelty]] >= SHOWN:
             found[KNOWN[novelty]] = pairs & ~nothing_rare & self._known_inputs.among(tokens, replica)

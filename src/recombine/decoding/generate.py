@@ -16,8 +16,8 @@ from recombine.models.rows import taken
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
 
 LOOK, NARROWER, ROWS = 8, 0.75, 16
-"""After every so many steps, if no more than this share of the sequences goes on, the others are left behind; as many
-as fill up the last of so many rows stay, for which kernels need not be compiled anew."""
+"""Every `LOOK` steps: if at most this share of the sequences goes on, the others are left behind. How many stay is
+rounded up to a multiple of `ROWS`, so that kernels see few shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Generated:
         log_probability: Of each sequence, at temperature 1 (R, B); if it goes on from a prefix, given that.
         output_log_probability: Of what comes after ▷, given what comes before it (R, B); 0 where there is no ▷.
         least_log_probability: Of the least probable token after ▷, the end included (R, B); 0 where there is no ▷.
-        given_up: Which sequences stop at ▷ since no token before it is worth going on for (R, B); None: none.
+        stopped: Which sequences were left at ▷ since no token before it was worth going on for (R, B).
     """
 
     tokens: Tensor
@@ -62,7 +62,7 @@ class Generated:
     log_probability: Tensor
     output_log_probability: Tensor
     least_log_probability: Tensor
-    given_up: Tensor | None = None
+    stopped: Tensor
 
 
 @torch.no_grad()
@@ -86,8 +86,8 @@ def generate(
         noise: For drawing tokens, z, and dropout that acts at test time; None: as if there were none of them.
         prefix: Token ids (R, B, P), all of one length P ≥ 1, that every sequence has to begin with; what is generated
             comes after them and does not hold them.
-        worthless: Which ids (R, V) are of no interest: sequences that have no others before ▷ are given up there. A
-            beam gives up none.
+        worthless: Which ids (R, V) are of no interest: sequences that have no others before ▷ are left there, unless
+            they go on from a prefix. A beam leaves none.
     """
     with fast_products():
         if decoding.strategy == "beam":
@@ -105,16 +105,16 @@ def _draw(
     prefix: Tensor | None,
     worthless: Tensor | None,
 ) -> Generated:
-    """Chooses one token after the other; sequences that have ended are left behind."""
+    """Chooses one token after the other; sequences that have ended are left behind, of no consequence but to rounding."""
     run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
     replicas, batch = prototypes.shape[:2]
     found = _Found(replicas, batch, steps, prototypes.device)
     temperature = found.total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
-    # Of the sequences that go on: their places in the batch, and whether something has come in them.
+    # Of the sequences that go on: their places in the batch, and whether the end, ▷ and a token of worth have come.
     places = torch.arange(batch, device=prototypes.device).expand(replicas, -1)
     ended = torch.zeros_like(places, dtype=torch.bool)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
-    worth = torch.full_like(ended, worthless is None)
+    worth = torch.full_like(ended, worthless is None or prefix is not None)
     for step in range(steps):
         log_entries, sources = run.step()
         p = copying.token_probabilities(log_entries, sources)
@@ -129,11 +129,11 @@ def _draw(
         log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
         if worthless is not None:
             worth |= ~worthless.gather(1, token)
-        given_up = (token == SEP) & ~in_y & ~worth
+        stopped = (token == SEP) & ~in_y & ~worth
         entry = copying.best_entry(log_entries, sources, token)
-        found.add(places, token, entry, log_p, in_y=in_y, own=run.own.shape[-1], given_up=given_up)
+        found.add(places, token, entry, log_p, in_y=in_y, own=run.own.shape[-1], stopped=stopped)
         in_y |= token == SEP
-        ended |= (token == EOS) | given_up
+        ended |= (token == EOS) | stopped
         going_on = int((~ended).sum(1).max()) if step % LOOK == LOOK - 1 else batch
         if not going_on:
             break
@@ -154,10 +154,10 @@ class _Found:
         self.own: list[int] = []
         self.total = torch.zeros(replicas, batch, device=device)
         self.of_y, self.least = torch.zeros_like(self.total), torch.zeros_like(self.total)
-        self.given_up = torch.zeros_like(self.total, dtype=torch.bool)
+        self.stopped = torch.zeros_like(self.total, dtype=torch.bool)
 
     def add(
-        self, places: Tensor, token: Tensor, entry: Tensor, log_p: Tensor, *, in_y: Tensor, own: int, given_up: Tensor
+        self, places: Tensor, token: Tensor, entry: Tensor, log_p: Tensor, *, in_y: Tensor, own: int, stopped: Tensor
     ) -> None:
         """Adds a step of the sequences at places (R, B')."""
         step = len(self.own)
@@ -168,12 +168,12 @@ class _Found:
         gained = log_p.masked_fill(~in_y, 0).to(self.total)
         self.of_y.scatter_add_(1, places, gained)
         self.least.scatter_reduce_(1, places, gained, "amin")
-        self.given_up.scatter_(1, places, self.given_up.gather(1, places) | given_up)
+        self.stopped.scatter_(1, places, self.stopped.gather(1, places) | stopped)
 
     def generated(self) -> Generated:
         """Returns it all."""
         tokens, entries = (each[..., : len(self.own)] for each in (self.tokens, self.entries))
-        return Generated(tokens, entries, self.own, self.total, self.of_y, self.least, self.given_up)
+        return Generated(tokens, entries, self.own, self.total, self.of_y, self.least, self.stopped)
 
 
 class _Run:
@@ -290,4 +290,5 @@ def _beam(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token.flatten(1))
-    return Generated(tokens[:, :, 0], entries[:, :, 0], own, total[..., 0], of_y[..., 0], least[..., 0])
+    best = (each[..., 0] for each in (total, of_y, least))
+    return Generated(tokens[:, :, 0], entries[:, :, 0], own, *best, torch.zeros_like(ended[..., 0]))

@@ -71,6 +71,9 @@ class _Among(Noise):
     def uniform(self, *shape: int) -> Tensor:
         return taken(super().uniform(self.batch, *shape[1:]), self.places)
 
+    def normal(self, *shape: int) -> Tensor:
+        return taken(super().normal(self.batch, *shape[1:]), self.places)
+
     def drop(self, rate: float, steps: int, *shape: int) -> Drop:
         whole = super().drop(rate, steps, self.batch, *shape[1:])
         bits = [taken(each, self.places) for each in whole.bits.unbind(1)]
