@@ -105,7 +105,7 @@ def _draw(
     prefix: Tensor | None,
     worthless: Tensor | None,
 ) -> Generated:
-    """Chooses one token after the other; sequences that have ended are left behind, of no consequence but to rounding."""
+    """Chooses one token after the other, and leaves sequences that have ended behind: the same, but for rounding."""
     run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
     replicas, batch = prototypes.shape[:2]
     found = _Found(replicas, batch, steps, prototypes.device)
