@@ -290,5 +290,5 @@ def _beam(
         if step % 8 == 7 and bool(ended.all()):
             break
         run.advance(token.flatten(1))
-    best = (each[..., 0] for each in (total, of_y, least))
-    return Generated(tokens[:, :, 0], entries[:, :, 0], own, *best, torch.zeros_like(ended[..., 0]))
+    tokens, entries, total, of_y, least = (each[:, :, 0] for each in (tokens, entries, total, of_y, least))
+    return Generated(tokens, entries, own, total, of_y, least, stopped=torch.zeros_like(total, dtype=torch.bool))
