@@ -51,7 +51,8 @@ def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
         options: The names there are.
     """
     names = sorted(options)
-    near = difflib.get_close_matches(value, names, n=1, cutoff=0.5)
-    suggestion = f"Did you mean {near[0]!r}? " if near else ""
+    lowered = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(value.lower(), lowered, n=1, cutoff=0.5)
+    suggestion = f"Did you mean {lowered[near[0]]!r}? " if near else ""
     kinds = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
     return RecombineError(f"unknown {kind} {value!r}.", hint=f"{suggestion}The {kinds} are: {', '.join(names)}.")

@@ -194,6 +194,7 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
     script(list(zip(ways(7), scores, strict=True)))
     found = sampler(replace(WARM, surplus=1.5)).sample(4, [0])[0]  # the seventh is not needed any more
     assert [sample.provenance.log_probability for sample in found] == [-1.0, -1.5, -2.0, -3.0]
+    assert found.rejected == {"less sure than those kept": 2}
     assert found.shortfall == ""
 
 

@@ -71,6 +71,13 @@ def test_epsilon_and_no_resampling_contradict_each_other(run: Run, train: Path) 
     assert_is_sentence(done, ["--epsilon", "--no-resample"])
 
 
+@pytest.mark.parametrize("method", ["geca", "learned"])
+def test_epsilon_by_which_nothing_is_rare_is_told_before_anything_is_made(run: Run, train: Path, method: str) -> None:
+    done = augment(run, train, "-n", 3, "--epsilon", "0.000001", method=method)
+    assert_is_sentence(done, ["nothing is in fewer than 0.0001% of the examples", "The rarest is in "])
+    assert "Training" not in done.err
+
+
 def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:
     options = ("-n", 10, "-o", tmp_path / "new.jsonl", "--epsilon", "0.05", "--json")
     report = json.loads(augment(run, train, *options).out)

@@ -19,6 +19,7 @@ EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""
 
 LESS_SURE = "with an input that has a surer output"
+SURPLUS = "less sure than those kept"
 
 
 class Scored(NamedTuple):
@@ -79,7 +80,10 @@ class Collected:
             )
         kept = tuple(scored.example for scored in best)
         warning = _warning([scored.least for scored in best])
-        return Samples(kept, n, dict(self.rejected), shortfall, tuple(self.turned_down), warning)
+        rejected = dict(self.rejected)
+        if len(self.kept) > n:
+            rejected[SURPLUS] = len(self.kept) - n
+        return Samples(kept, n, rejected, shortfall, tuple(self.turned_down), warning)
 
 
 def _counted(kept: int) -> str:

@@ -96,13 +96,26 @@ class Plan:
         """Returns what samples must have something rare by; None: all will do."""
         from recombine.own_data import choices
 
-        if self.epsilon is not None:
-            return self.resampler(examples).fit(examples)
+        if self.epsilon is not None and self.method != OVERSAMPLE:  # which says itself what it found
+            return self._as_rare_as_asked(examples)
         if not (self.learns if self.resample is None else self.resample):
             return None
         rare = choices.rarity(examples)
         say(f"Rare: {rare.reason}.")
         return rare.value
+
+    def _as_rare_as_asked(self, examples: Sequence[Example]) -> "Resampler":
+        from recombine.own_data.choices import what_is_rare
+
+        found = self.resampler(examples).fit(examples)
+        if self.ngram == 1 and not found.rare_:  # of longer sequences those are rare that were never seen
+            rarest = min((each.probability for each in map(found.rarest, examples) if each is not None), default=1.0)
+            raise RecombineError(
+                f"nothing is in fewer than {self.epsilon:.4%} of the examples, as --epsilon asks.",
+                hint=f"The rarest is in {rarest:.4%}. Give more, or --resample instead, which finds out what is rare.",
+            )
+        say(f"Rare: {what_is_rare(found)}.")
+        return found
 
 
 def augment(examples: Sequence[Example], plan: Plan) -> "list[Samples]":

@@ -74,7 +74,7 @@ def table1_cli(
     """
     from recombine.paper.rows import chosen, read_rows
 
-    if tiny and output == RESULTS:
+    if tiny and output.resolve() == RESULTS.resolve():
         output = REHEARSAL  # figures that mean nothing do not belong among those that do
     known = read_rows(experiments)
     wanted = listed(splits)
@@ -231,7 +231,8 @@ def _print_table(found: list[dict[str, Any]], rows: "list[Row]", *, json: bool, 
     print_line(
         f"Exact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
     )
-    print_line("column (paired t-tests over test examples, Bonferroni, p < 0.05); - : all samples were rejected.")
+    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05); - : all samples were")
+    print_line("rejected.")
     for column, hashes in commits(records).items():
         if len(hashes) > 1:
             print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
