@@ -231,8 +231,8 @@ def _print_table(found: list[dict[str, Any]], rows: "list[Row]", *, json: bool, 
     print_line(
         f"Exact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
     )
-    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05); - : all samples were")
-    print_line("rejected.")
+    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05).")
+    print_line("- : all samples were rejected.")
     for column, hashes in commits(records).items():
         if len(hashes) > 1:
             print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
