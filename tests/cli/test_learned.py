@@ -217,16 +217,28 @@ def test_epsilon_keeps_what_has_something_rare(augment: Callable[..., Outcome], 
 QUICK = ("-n", 3, "--epochs", 2, "--device", "cpu", "--threads", 1)
 
 
-def test_where_nothing_was_made_the_network_is_not_lost(run: Run, train: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def nothing_rare() -> Iterator[pytest.MonkeyPatch]:
+    """Networks, once trained, draw nothing rare; until it is undone."""
+    nothing = Samples((), 3, rejected={"without a rare token": 7})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Recombination, "sample_each", lambda *_, **__: [nothing])
+        yield patch
+
+
+def test_where_nothing_was_made_the_network_is_not_lost(
+    run: Run, train: Path, tmp_path: Path, nothing_rare: pytest.MonkeyPatch
+) -> None:
     new, state = tmp_path / "new.jsonl", tmp_path / "new.jsonl.training"
-    done = run("augment", train, *QUICK, "--epsilon", 1e-6, "-o", new)
+    done = run("augment", train, *QUICK, "--epsilon", 0.05, "-o", new)
     assert done.code == 1, done.err
     assert "0 of 3 samples" in done.err
     assert f"The trained network is kept in {state}: the same command with --no-resample instead" in done.err
     assert not new.exists()
     assert "--max-time" not in done.err
-    bounded = run("augment", train, *QUICK, "--epsilon", 1e-6, "-o", tmp_path / "bounded.jsonl", "--max-time", 60)
+    bounded = run("augment", train, *QUICK, "--epsilon", 0.05, "-o", tmp_path / "bounded.jsonl", "--max-time", 60)
     assert "No file was written. More time (--max-time) may help. The trained network" in bounded.err
+    nothing_rare.undo()
     again = run("augment", train, *QUICK, "--no-resample", "-o", new)
     assert again.code == 0, again.err
     assert "Training the recombination network" not in again.err
@@ -235,17 +247,19 @@ def test_where_nothing_was_made_the_network_is_not_lost(run: Run, train: Path, t
     assert new.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
 
 
+@pytest.mark.usefixtures("nothing_rare")
 def test_where_nothing_was_made_the_model_stays(run: Run, train: Path, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    done = run("augment", train, *QUICK, "--epsilon", 1e-6, "--model", folder / "model", "-o", folder / "new.jsonl")
+    done = run("augment", train, *QUICK, "--epsilon", 0.05, "--model", folder / "model", "-o", folder / "new.jsonl")
     assert done.code == 1, done.err
     assert f"The trained network is kept in {folder / 'model'}: the same command" in done.err
     assert list(folder.iterdir()) == [folder / "model"]
 
 
+@pytest.mark.usefixtures("nothing_rare")
 def test_what_has_no_name_is_not_kept(run: Run, train: Path) -> None:
-    done = run("augment", train, *QUICK, "--epsilon", 1e-6)
+    done = run("augment", train, *QUICK, "--epsilon", 0.05)
     assert (done.code, done.out) == (1, "")
     assert "With --model DIR the network is kept" in done.err
 
