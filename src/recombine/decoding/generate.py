@@ -16,8 +16,8 @@ from recombine.models.rows import taken
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
 
 LOOK, NARROWER, ROWS = 8, 0.75, 16
-"""Every `LOOK` steps: if at most this share of the sequences goes on, the others are left behind. How many stay is
-rounded up to a multiple of `ROWS`, so that kernels see few shapes."""
+"""Every `LOOK` steps it is seen how many sequences go on. If at most the share `NARROWER`, the others are left behind;
+how many stay is rounded up to a multiple of `ROWS`, so that kernels see few shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ def _beam(
         tokens = torch.cat([tokens.gather(2, history), token.unsqueeze(-1)], dim=-1)
         entries = torch.cat([entries.gather(2, history), entry.unsqueeze(-1)], dim=-1)
         ended = ended.gather(2, parent) | (token == EOS)
-        if step % 8 == 7 and bool(ended.all()):
+        if step % LOOK == LOOK - 1 and bool(ended.all()):
             break
         run.advance(token.flatten(1))
     tokens, entries, total, of_y, least = (each[:, :, 0] for each in (tokens, entries, total, of_y, least))
