@@ -91,6 +91,26 @@ def test_processes_end_when_nobody_asks_any_more() -> None:
     _wait_until(lambda: not multiprocessing.active_children())
 
 
+def test_what_is_started_goes_on_while_something_else_is_done(tmp_path: Path) -> None:
+    with TWO.started(lambda number: (tmp_path / str(number)).touch() or number, [0, 1, 2]) as outcomes:
+        _wait_until(lambda: len(list(tmp_path.iterdir())) == 3)  # though nobody has asked for an outcome
+        assert [outcome.value for outcome in outcomes] == [0, 1, 2]
+
+
+def test_processes_end_when_what_was_done_meanwhile_fails() -> None:
+    with pytest.raises(KeyError), TWO.started(lambda number: number, range(50)):
+        raise KeyError
+    _wait_until(lambda: not multiprocessing.active_children())
+
+
+def test_one_processor_begins_when_it_is_asked() -> None:
+    begun: list[int] = []
+    with Processes(1).started(begun.append, [0, 1]) as outcomes:
+        assert begun == []
+        list(outcomes)
+    assert begun == [0, 1]
+
+
 def test_processes_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     def piece(_: int) -> None:
         (tmp_path / str(os.getpid())).touch()

@@ -20,6 +20,8 @@ from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.execution.executor import SERIAL
 from recombine.execution.jobs import Job
+from recombine.execution.jobs import Run as Jobs
+from recombine.execution.processes import Processes
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix
 from recombine.paper.keys import Keys
@@ -397,3 +399,16 @@ def test_what_splits_cannot_do_together_is_said_and_left_to_each(
     monkeypatch.setattr(matrix, "joint_jobs", lambda *_: [Job("two languages", fail)])
     run.matrix._do_jointly(SERIAL)
     assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."
+
+
+def test_samples_by_rule_are_drawn_beside_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Matrix, "run", lambda _: None)
+    run = Run(tmp_path, "geca")
+    monkeypatch.setattr(matrix, "Processes", lambda: Processes(2))
+    told: list[str] = []
+    monkeypatch.setattr(run.matrix, "elsewhere", lambda what, *_: told.append(what))
+    (source,) = run.matrix._missing_sources("jump")
+    with run.matrix._beside(Jobs()):
+        assert not told
+    assert told == ["jump, geca: samples"]
+    assert run.matrix.work["jump"].cache.find(source.stage) is not None

@@ -1,11 +1,13 @@
 """A list of jobs, each of which fails alone."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic
 
 from recombine.errors import RecombineError
-from recombine.execution.executor import Executor, Result, let_go
+from recombine.execution.executor import Executor, Outcome, Result, let_go
+from recombine.execution.processes import Processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,15 @@ class Run:
             jobs: What to do.
             executor: Who does it.
         """
-        outcomes = executor.outcomes(lambda number: jobs[number].do(), range(len(jobs)))
+        yield from self._succeeded(jobs, executor.outcomes(lambda number: jobs[number].do(), range(len(jobs))))
+
+    @contextmanager
+    def started(self, jobs: Sequence[Job[Result]], processes: Processes) -> Iterator[Iterator[Result]]:
+        """Starts the jobs, and gives their results as `finished` does, for whoever has something to do meanwhile."""
+        with processes.started(lambda number: jobs[number].do(), range(len(jobs))) as outcomes:
+            yield self._succeeded(jobs, outcomes)
+
+    def _succeeded(self, jobs: Sequence[Job[Result]], outcomes: Iterable[Outcome[Result]]) -> Iterator[Result]:
         for job, outcome in zip(jobs, outcomes, strict=True):
             self._count += 1
             if outcome.error is None:

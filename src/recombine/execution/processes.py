@@ -8,9 +8,10 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any
 
 from recombine.errors import RecombineError
@@ -49,22 +50,43 @@ class Processes:
 
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
+        if isinstance(items, Sized):
+            with self.started(do, list(items)) as outcomes:
+                yield from outcomes
+            return
         if self.here:
             yield from SERIAL.outcomes(do, items)
             return
-        workers, ahead = self.workers, AHEAD * self.workers
-        if isinstance(items, Sized):
-            workers, ahead = min(workers, max(1, len(items))), len(items)
+        with self._pool(do, self.workers) as pool:
+            pending: deque[Future[Outcome[Result]]] = deque()
+            for item in items:
+                pending.append(_submitted(pool, item))
+                if len(pending) > AHEAD * self.workers:
+                    yield _outcome(pending.popleft())
+            while pending:
+                yield _outcome(pending.popleft())
+
+    @contextmanager
+    def started(
+        self, do: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Iterator[Outcome[Result]], None, None]:
+        """Starts on all items, and gives what comes of them in their order, for whoever has something to do meanwhile.
+
+        Where all is done in this process, each is begun when its outcome is asked for.
+        """
+        if self.here:
+            yield SERIAL.outcomes(do, items)
+            return
+        with self._pool(do, min(self.workers, max(1, len(items)))) as pool:
+            begun: list[Future[Outcome[Result]]] = [_submitted(pool, item) for item in items]
+            yield map(_outcome, begun)
+
+    @contextmanager
+    def _pool(self, do: Callable[[Item], Result], workers: int) -> Generator[ProcessPoolExecutor, None, None]:
         context = multiprocessing.get_context("fork")
         with ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid())) as pool:
-            pending: deque[Future[Outcome[Result]]] = deque()
             try:
-                for item in items:
-                    pending.append(_submitted(pool, item))
-                    if len(pending) > ahead:
-                        yield _outcome(pending.popleft())
-                while pending:
-                    yield _outcome(pending.popleft())
+                yield pool
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 

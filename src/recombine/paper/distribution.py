@@ -18,6 +18,9 @@ from recombine.paper.work import Work
 Do = Callable[[Work], object]
 """Does stages, whose results are then in the cache."""
 
+Stages = Callable[[Work, Sequence["Source"]], dict[str, Do]]
+"""Returns, of what a split lacks, the jobs of one kind by name."""
+
 
 class Told(NamedTuple):
     """What is to be told of a stage that was done elsewhere: its name, effort and time."""
@@ -62,17 +65,28 @@ def sources(work: Work, row: str, settings: Settings) -> list[Source]:
     return [Source(row, source, work.keys.samples(source)) for source in settings.sources]
 
 
-def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
-    """Returns the first jobs of a split by name: samples by rule, and the neighborhoods that networks are to learn."""
+def by_rule(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
+    """Returns the jobs of a split that make samples by rule, by name."""
     jobs: dict[str, tuple[str, Do]] = {}
     for source in missing:
-        found = source.settings
         if not source.is_learned:
             jobs.setdefault(source.stage.key, (f"{work.split}, {source.row}: samples", source.do))
-        elif lacks_neighborhoods(work, found):
-            key = work.keys.neighborhoods(found).key
+    return dict(jobs.values())
+
+
+def searches(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
+    """Returns the jobs of a split that find the neighborhoods that networks are to learn."""
+    jobs: dict[str, tuple[str, Do]] = {}
+    for source in missing:
+        if source.is_learned and lacks_neighborhoods(work, source.settings):
+            key = work.keys.neighborhoods(source.settings).key
             jobs.setdefault(key, (f"{work.split}, {source.row}: neighborhoods", partial(_search, source)))
     return dict(jobs.values())
+
+
+def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
+    """Returns both."""
+    return by_rule(work, missing) | searches(work, missing)
 
 
 def with_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:

@@ -1,6 +1,7 @@
 """The whole table in one go: all networks that make samples first, then predictors in large populations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,10 +14,21 @@ from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.jobs import Job as Planned
 from recombine.execution.jobs import Run
 from recombine.execution.processes import Processes
 from recombine.experiment import Task
-from recombine.paper.distribution import Do, Source, Told, as_job, sources, with_networks, without_networks
+from recombine.paper.distribution import (
+    Source,
+    Stages,
+    Told,
+    as_job,
+    by_rule,
+    searches,
+    sources,
+    with_networks,
+    without_networks,
+)
 from recombine.paper.jointly import joint_jobs
 from recombine.paper.provenance import provenance
 from recombine.paper.records import items, sampled_part, scored_part, with_predictions, write_record
@@ -133,15 +145,28 @@ class Matrix:
         """
         run, executor = Run(), self.how.executor
         self.expect(sum(map(self._left, self.work)))
-        self._do(run, without_networks, executor)
         if executor.here and self.how.device.type == "cuda":
-            self._do_jointly(executor)
-        self._do(run, with_networks, executor.on(self.how.device.type))
+            self._do(run, searches, executor)
+            with self._beside(run):
+                self._do_jointly(executor)
+                self._do(run, with_networks, executor)
+        else:
+            self._do(run, without_networks, executor)
+            self._do(run, with_networks, executor.on(self.how.device.type))
         for split in self.work:
             self._take_up(split, some_failed=bool(run.failures))
         self.expect(sum(map(self._left_to_predict, self.work)))
         self._train(run, executor.on(self.how.device.type))
         run.check()
+
+    @contextmanager
+    def _beside(self, run: Run) -> Iterator[None]:
+        """Draws samples by rule on the processors, which networks on a GPU leave alone, and waits for the last."""
+        processes = Processes()
+        with run.started(self._jobs(by_rule, processes), processes) as drawn:
+            yield
+            for told in drawn:
+                self._tell(told)
 
     def _do_jointly(self, executor: Executor) -> None:
         """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
@@ -151,14 +176,16 @@ class Matrix:
         for name, error in joint.failures:
             self.say(f"{name}: not in one go. {error}")
 
-    def _do(self, run: Run, stages: Callable[[Work, Sequence[Source]], dict[str, Do]], executor: Executor) -> None:
-        jobs = [
+    def _do(self, run: Run, stages: Stages, executor: Executor) -> None:
+        for told in run.finished(self._jobs(stages, executor), executor):
+            self._tell(told)
+
+    def _jobs(self, stages: Stages, executor: Executor) -> list[Planned[list[Told]]]:
+        return [
             as_job(name, work, do, executor)
             for split, work in self.work.items()
             for name, do in stages(work, self._missing_sources(split)).items()
         ]
-        for told in run.finished(jobs, executor):
-            self._tell(told)
 
     def _train(self, run: Run, executor: Executor) -> None:
         jobs = []
