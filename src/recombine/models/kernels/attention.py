@@ -9,10 +9,17 @@ from torch import Tensor
 
 from recombine.models.kernels.tiles import read, strides
 
+LEAST = 16
+"""So many positions are read at a time at least."""
+
 
 def _blocks(positions: int, features: int) -> dict[str, int]:
-    """Returns as many positions and features at a time as registers hold, and so few warps that each has much to do."""
-    block_s = triton.next_power_of_2(positions)
+    """Returns as many positions and features at a time as registers hold, and so few warps that each has much to do.
+
+    Each number of them is compiled by itself. To read what is not there costs nothing, so that few positions count as
+    more: else a decoder's first steps alone, each of which attends to one state more, would be five kernels.
+    """
+    block_s = max(LEAST, triton.next_power_of_2(positions))
     block_d = min(triton.next_power_of_2(features), max(16, 8192 // block_s))
     warps = min(16, max(1, block_s * block_d // 4096))
     return {"block_s": block_s, "block_d": block_d, "num_warps": warps}
@@ -43,7 +50,7 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None) -> 
     return scores, weights, out
 
 
-@triton.jit(do_not_specialize=["sources"])
+@triton.jit(do_not_specialize=["sources"], do_not_specialize_on_alignment=["scores", "weights", "bias"])
 def _attend(
     scores, weights, out, query, keys, values, bias, sources, key_size: tl.constexpr, value_size: tl.constexpr,
     k_n, k_s, v_n, v_s, block_s: tl.constexpr, block_d: tl.constexpr,
@@ -108,7 +115,10 @@ def attend_gradient(
     return d_all, d_query
 
 
-@triton.jit(do_not_specialize=["sources"])
+@triton.jit(  # what there is of numbers for each position is little: it need not be read several at a time
+    do_not_specialize=["prototypes", "batch", "sources", "all_n", "s_r", "s_b"],
+    do_not_specialize_on_alignment=["d_all", "put_weights", "weights", "d_scores", "d_weights"],
+)
 def _attend_gradient(
     d_all, d_query, put_query, put_weights, put_out, query, keys, values, weights, d_out, d_scores, d_weights,
     prototypes, batch, sources, key_size: tl.constexpr, value_size: tl.constexpr,
