@@ -39,7 +39,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list
 def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
     tolerance = 1e-4 if dtype == torch.float32 else 3e-2
     for plain, by_kernel in pairs:
-        difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=1e-2)  # some are zero
+        difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)  # some are zero
         assert difference.item() < tolerance
 
 
