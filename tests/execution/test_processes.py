@@ -97,10 +97,15 @@ def test_what_is_started_goes_on_while_something_else_is_done(tmp_path: Path) ->
         assert [outcome.value for outcome in outcomes] == [0, 1, 2]
 
 
-def test_processes_end_when_what_was_done_meanwhile_fails() -> None:
-    with pytest.raises(KeyError), TWO.started(lambda number: number, range(50)):
+def test_what_is_not_begun_is_given_up_when_what_was_done_meanwhile_fails(tmp_path: Path) -> None:
+    def piece(number: int) -> None:
+        time.sleep(0.2)
+        (tmp_path / str(number)).touch()
+
+    with pytest.raises(KeyError), TWO.started(piece, range(50)):
         raise KeyError
-    _wait_until(lambda: not multiprocessing.active_children())
+    assert not multiprocessing.active_children()
+    assert len(list(tmp_path.iterdir())) < 10  # those under way, and some that a pool hands out ahead
 
 
 def test_one_processor_begins_when_it_is_asked() -> None:

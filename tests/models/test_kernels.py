@@ -39,7 +39,8 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list
 def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
     tolerance = 1e-4 if dtype == torch.float32 else 3e-2
     for plain, by_kernel in pairs:
-        difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)  # some are zero
+        # Some are zero (the gradient of a score that has no other beside it), where kernels leave 5e-6 of rounding errors.
+        difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)
         assert difference.item() < tolerance
 
 

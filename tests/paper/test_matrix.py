@@ -20,7 +20,6 @@ from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.execution.executor import SERIAL
 from recombine.execution.jobs import Job
-from recombine.execution.jobs import Run as Jobs
 from recombine.execution.processes import Processes
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix
@@ -401,14 +400,30 @@ def test_what_splits_cannot_do_together_is_said_and_left_to_each(
     assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."
 
 
-def test_samples_by_rule_are_drawn_beside_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A table of GECA's row, of which nothing is done, and two processes."""
     monkeypatch.setattr(Matrix, "run", lambda _: None)
+    monkeypatch.setattr(matrix, "Processes", lambda _=2: Processes(2))
     run = Run(tmp_path, "geca")
-    monkeypatch.setattr(matrix, "Processes", lambda: Processes(2))
-    told: list[str] = []
-    monkeypatch.setattr(run.matrix, "elsewhere", lambda what, *_: told.append(what))
-    (source,) = run.matrix._missing_sources("jump")
-    with run.matrix._beside(Jobs()):
-        assert not told
-    assert told == ["jump, geca: samples"]
-    assert run.matrix.work["jump"].cache.find(source.stage) is not None
+    monkeypatch.setattr(run.matrix, "elsewhere", lambda what, *_: run.stages.append(what))
+    return run
+
+
+def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
+    (source,) = by_rule.matrix._missing_sources("jump")
+    with by_rule.matrix._drawing_by_rule():
+        assert not by_rule.stages
+    assert by_rule.stages == ["jump, geca: samples"]
+    assert by_rule.matrix.work["jump"].cache.find(source.stage) is not None
+
+
+def test_what_fails_beside_networks_is_said_and_left_to_be_done(by_rule: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RecombineError("there is no memory.")
+
+    monkeypatch.setattr(Work, "samples", fail)
+    with by_rule.matrix._drawing_by_rule():
+        pass
+    assert by_rule.said[-1] == "jump, geca: samples: not beside networks. there is no memory."
+    assert by_rule.matrix._missing_sources("jump")

@@ -74,7 +74,8 @@ class GECA:
         """Returns n novel pairs, each once, or all there are.
 
         A proposal is a training pair, fragments to take out of it, and fragments to put in their place. Proposals are
-        drawn uniformly, whatever their support; a pair that several proposals make is as many times as likely.
+        drawn uniformly, whatever their support (with `fewest_gaps_first`, first among those with one gap); a pair that
+        several proposals make is as many times as likely.
 
         Args:
             n: How many to return, at least 1.

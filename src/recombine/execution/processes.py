@@ -72,23 +72,24 @@ class Processes:
     ) -> Generator[Iterator[Outcome[Result]], None, None]:
         """Starts on all items, and gives what comes of them in their order, for whoever has something to do meanwhile.
 
-        Where all is done in this process, each is begun when its outcome is asked for.
+        Whoever leaves sooner waits for those under way only. Where all is done in this process, each is begun when its
+        outcome is asked for.
         """
         if self.here:
             yield SERIAL.outcomes(do, items)
             return
         with self._pool(do, min(self.workers, max(1, len(items)))) as pool:
-            begun: list[Future[Outcome[Result]]] = [_submitted(pool, item) for item in items]
-            yield map(_outcome, begun)
+            begun: deque[Future[Outcome[Result]]] = deque(_submitted(pool, item) for item in items)
+            yield (_outcome(begun.popleft()) for _ in items)
 
     @contextmanager
     def _pool(self, do: Callable[[Item], Result], workers: int) -> Generator[ProcessPoolExecutor, None, None]:
         context = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid())) as pool:
-            try:
-                yield pool
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid()))
+        try:
+            yield pool
+        finally:  # once: a second call, such as at the end of `with pool`, would have what was cancelled done after all
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _submitted(pool: ProcessPoolExecutor, item: Item) -> "Future[Outcome[Result]]":

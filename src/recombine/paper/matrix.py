@@ -147,9 +147,10 @@ class Matrix:
         self.expect(sum(map(self._left, self.work)))
         if executor.here and self.how.device.type == "cuda":
             self._do(run, searches, executor)
-            with self._beside(run):
+            with self._drawing_by_rule():
                 self._do_jointly(executor)
                 self._do(run, with_networks, executor)
+            self._do(run, by_rule, executor)
         else:
             self._do(run, without_networks, executor)
             self._do(run, with_networks, executor.on(self.how.device.type))
@@ -160,21 +161,27 @@ class Matrix:
         run.check()
 
     @contextmanager
-    def _beside(self, run: Run) -> Iterator[None]:
-        """Draws samples by rule on the processors, which networks on a GPU leave alone, and waits for the last."""
-        processes = Processes()
-        with run.started(self._jobs(by_rule, processes), processes) as drawn:
+    def _drawing_by_rule(self) -> Iterator[None]:
+        """Draws samples by rule beside networks on a GPU, which need few processors. What fails is left to be done."""
+        all_at_once = Processes()
+        processes = Processes(max(2, all_at_once.workers // len(self.seeds))) if not all_at_once.here else all_at_once
+        beside = Run()
+        with beside.started(self._jobs(by_rule, processes), processes) as drawn:
             yield
             for told in drawn:
                 self._tell(told)
+        self._say_failures(beside, "not beside networks")
 
     def _do_jointly(self, executor: Executor) -> None:
         """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
         joint = Run()
         missing = {split: self._missing_sources(split) for split in self.work}
         list(joint.finished(joint_jobs(missing, self.work), executor))
-        for name, error in joint.failures:
-            self.say(f"{name}: not in one go. {error}")
+        self._say_failures(joint, "not in one go")
+
+    def _say_failures(self, run: Run, how: str) -> None:
+        for name, error in run.failures:
+            self.say(f"{name}: {how}. {error}")
 
     def _do(self, run: Run, stages: Stages, executor: Executor) -> None:
         for told in run.finished(self._jobs(stages, executor), executor):

@@ -16,8 +16,8 @@ LEAST = 16
 def _blocks(positions: int, features: int) -> dict[str, int]:
     """Returns as many positions and features at a time as registers hold, and so few warps that each has much to do.
 
-    Each number of them is compiled by itself. To read what is not there costs nothing, so that few positions count as
-    more: else a decoder's first steps alone, each of which attends to one state more, would be five kernels.
+    Each number of them is compiled by itself. What is not there is not read, so that few positions count as more: else
+    a decoder's first steps alone, each of which attends to one state more, would be five kernels.
     """
     block_s = max(LEAST, triton.next_power_of_2(positions))
     block_d = min(triton.next_power_of_2(features), max(16, 8192 // block_s))
