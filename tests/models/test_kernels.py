@@ -39,7 +39,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list
 def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
     tolerance = 1e-4 if dtype == torch.float32 else 3e-2
     for plain, by_kernel in pairs:
-        # Some are zero (the gradient of a score that has no other beside it), where kernels leave 5e-6 of rounding errors.
+        # Some are zero (the gradient of a score without another beside it), where kernels leave errors of 5e-6.
         difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)
         assert difference.item() < tolerance
 
