@@ -66,6 +66,11 @@ def test_what_only_networks_have_is_refused(run: Run, train: Path, options: tupl
         assert_is_sentence(done, [str(options[0]), f"is for --method learned or both, not for {method}"])
 
 
+def test_gaps_are_for_geca(run: Run, train: Path) -> None:
+    done = augment(run, train, "--gaps", 2, method="oversample")
+    assert (done.code, done.err) == (2, "Error: --gaps is for --method geca or both, not for oversample.\n")
+
+
 def test_epsilon_and_no_resampling_contradict_each_other(run: Run, train: Path) -> None:
     done = augment(run, train, "-n", 3, "--epsilon", "0.1", "--no-resample")
     assert_is_sentence(done, ["--epsilon", "--no-resample"])
@@ -133,6 +138,17 @@ def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: P
     made, known = files.read_inflections(tmp_path / "new.tsv"), files.read_inflections(words)
     assert len(made) == 4
     assert not set(known).intersection(made)
+
+
+def test_more_gaps_fill_up_what_one_does_not_give(run: Run, words: Path, tmp_path: Path) -> None:
+    made = {}
+    for gaps in (None, 1, 2):
+        options = () if gaps is None else ("--gaps", gaps)
+        done = augment(run, words, "-n", 200, "-o", tmp_path / f"{gaps}.tsv", *options)
+        assert done.code == 0, done.err
+        assert ("With --gaps 2 there are more" in done.err) == (gaps is None)
+        made[gaps] = set(files.read_inflections(tmp_path / f"{gaps}.tsv"))
+    assert made[None] == made[1] < made[2]
 
 
 def test_of_word_forms_only_tags_are_rare(run: Run, words: Path, tmp_path: Path) -> None:

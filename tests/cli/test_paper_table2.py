@@ -45,7 +45,7 @@ def test_rows_are_run_recorded_and_shown(run: Run, source: Path, tmp_path: Path)
         "--languages",
         "swahili",
         "--splits",
-        "0,3",
+        "0,3,0",
         "--seeds",
         2,
         "--source",

@@ -82,6 +82,17 @@ Agree = Annotated[
         help="Where samples are to have something rare, turn those down whose output leaves it out, or keep them.",
     ),
 ]
+Gaps = Annotated[
+    int | None,
+    typer.Option(
+        "--gaps",
+        metavar="N",
+        min=1,
+        max=9,
+        help="GECA: change up to N fragments together, more than one only where that does not give enough samples; "
+        "unless told, 1 for word forms and else 2.",
+    ),
+]
 Ngram = Annotated[int, typer.Option("--ngram", metavar="N", help="With --epsilon: look at up to N tokens in a row.")]
 Prototypes = Annotated[
     int | None,
@@ -129,6 +140,7 @@ def augment_cli(
     ngram: Ngram = 1,
     resample: Resample = None,
     agreement: Agree = True,
+    gaps: Gaps = None,
     prototypes: Prototypes = None,
     neighborhood: Neighborhood = AUTO,
     temperature: Temperature = None,
@@ -172,7 +184,7 @@ def augment_cli(
         tokens=tokens,
     )
     state = state_of_training(model or output)
-    plan = Plan(method, n, epsilon, ngram, training, learned, state, resample, agreement)
+    plan = Plan(method, n, epsilon, ngram, training, learned, state, resample, agreement, gaps)
     plan.check()
     kind = tokens_for(str(model), learned.notes, tokens)
     reading = Reading(format, kind, columns, header)

@@ -37,6 +37,7 @@ class Plan:
         resample: Whether only samples with something rare are kept; what is rare is found out, unless epsilon says it.
             None: so it is where networks learn, as with ``recombine.Augmenter``, and nowhere else.
         agreement: Whether of those, samples are turned down whose output leaves out what is rare.
+        gaps: How many fragments GECA may change together, where fewer do not give enough samples; None: as it suits.
     """
 
     method: str
@@ -48,6 +49,7 @@ class Plan:
     state: Path | None = None
     resample: bool | None = None
     agreement: bool = True
+    gaps: int | None = None
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -63,6 +65,8 @@ class Plan:
             raise RecombineError(
                 "--epsilon says what samples must have, --no-resample that they need not.", hint="Give one."
             )
+        if self.gaps is not None and self.method not in (GECA, BOTH):
+            raise RecombineError(f"--gaps is for --method {GECA} or {BOTH}, not for {self.method}.")
         self.training.check()
         self.learned.check()
         given = [*self.learned.given, *self.training.given]
@@ -147,8 +151,9 @@ def _advice(samples: "Samples", plan: Plan, examples: Sequence[Example]) -> str:
     from recombine.augmentation.exponents import UNSHOWN
 
     if plan.method == GECA:
+        part = "part" if are_inflections(examples) else "word"
         other = ", or try --method learned" if _have_neighborhoods(examples, plan.training.seed) else ""
-        return f" Give more examples, above all such as differ in one word{other}."
+        return f" Give more examples, above all such as differ in one {part}{other}.{_with_more_gaps(plan, examples)}"
     if not plan.learns:
         return ""
     by_rule = " Or try --method geca, which trains nothing." if plan.method == LEARNED else ""
@@ -164,6 +169,12 @@ def _advice(samples: "Samples", plan: Plan, examples: Sequence[Example]) -> str:
     again = f"he same command with {other} takes samples from it without training again."
     longer = "" if plan.training.max_time is None else " More time (--max-time) may help."
     return f"{longer}{kept}{again}{by_rule}"
+
+
+def _with_more_gaps(plan: Plan, examples: Sequence[Example]) -> str:
+    """Says so where GECA changes one fragment only, since that suits the examples."""
+    one = plan.gaps is None and are_inflections(examples)
+    return " With --gaps 2 there are more, of which fewer are right." if one else ""
 
 
 def _have_neighborhoods(examples: Sequence[Example], seed: int) -> bool:
@@ -221,11 +232,20 @@ def _by_rule(
         return [augmenter.sample(plan.n, seed=seed, accept=accept) for seed in plan.training.population]
 
 
+def _with_advice(samples: "Samples", advice: str) -> "Samples":
+    return replace(samples, shortfall=f"{samples.shortfall}{advice}") if samples and samples.shortfall else samples
+
+
 def _geca(examples: Sequence[Example], plan: Plan, rare: "Validator | None") -> "list[Samples]":
     from recombine.own_data import choices
     from recombine.own_data.validators import kept
 
-    every = _by_rule(choices.geca(examples).value, examples, plan, kept(examples, rare, agree=plan.agreement))
+    augmenter = choices.geca(examples).value
+    if plan.gaps is not None:
+        augmenter = replace(augmenter, gaps=plan.gaps, fewest_gaps_first=True)
+    every = _by_rule(augmenter, examples, plan, kept(examples, rare, agree=plan.agreement))
+    if plan.method == GECA:
+        every = [_with_advice(samples, _with_more_gaps(plan, examples)) for samples in every]
     found = choices.rarity(examples).value if rare is None and plan.resample is None and every[0] else None
     if found is not None:
         count = sum(found(sample) is None for sample in every[0])

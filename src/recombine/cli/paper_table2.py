@@ -143,7 +143,7 @@ def _seeds(splits: list[str], networks: int) -> list[int]:
     for split in splits:
         if split not in map(str, SPLITS):
             raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
-    return [int(split) + len(SPLITS) * number for number in range(networks) for split in splits]
+    return [int(split) + len(SPLITS) * number for number in range(networks) for split in dict.fromkeys(splits)]
 
 
 def _print_figures(records: "Records", *, json: bool, markdown: bool) -> None:
@@ -221,6 +221,9 @@ def _print_errors(records: "Records", *, json: bool, markdown: bool) -> None:
         print_line(f"\n{'### ' if markdown else ''}{each.row}, {each.column}\n")
         for sample in each.listing:
             print_line(f"{'- ' if markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
+    print_line("\nJudged by the language's whole file. Correct: it has the lemma with these tags and this form; wrong:")
+    print_line("with another form; do not match: it has the form of the lemma, and not with these tags, which may be")
+    print_line("right all the same. Where it has neither, a sample cannot be judged.")
 
 
 def _print_rows(rows: list[list[str]], header: list[str], *, markdown: bool) -> None:
