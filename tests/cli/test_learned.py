@@ -286,6 +286,7 @@ def test_a_count_that_cannot_be_reached(
     report = json.loads(done.out)
     assert 0 < report["kept"] < 300
     assert report["shortfall"] in done.err
+    assert report["shortfall"].endswith("With --method both GECA makes half of them, or what it can.")
     assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
 
 

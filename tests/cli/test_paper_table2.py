@@ -57,6 +57,7 @@ def test_rows_are_run_recorded_and_shown(run: Run, source: Path, tmp_path: Path)
     rows = "baseline,baseline + resampling,recomb-1 + resampling"
     done = run("paper", "table2", *options, "--rows", rows, "-o", output, "--json")
     assert done.code == 0, done.err
+    assert "swahili-train-high is not the file as it was published" in done.err
     cells = json.loads(done.out)
     assert all(cell.keys() == CELL for cell in cells)
     assert list(dict.fromkeys(cell["row"] for cell in cells)) == rows.split(",")

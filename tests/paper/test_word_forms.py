@@ -70,6 +70,14 @@ def test_a_missing_language_is_told_of_as_often_as_it_is_asked_for(source: Path)
             tasks("spanish-8", 0)
 
 
+def test_a_file_that_is_too_short_is_named(source: Path, tmp_path: Path) -> None:
+    short = tmp_path / "turkish-train-high"
+    short.write_text("".join((source / short.name).read_text("utf-8").splitlines(keepends=True)[:500]), "utf-8")
+    with pytest.raises(RecombineError, match="too few") as raised:
+        WordFormTasks(tmp_path)("turkish-8", 0)
+    assert raised.value.place == str(short)
+
+
 def test_predictors_see_the_form_and_give_the_analysis(source: Path) -> None:
     task = WordFormTasks(source)("turkish-4", 0)
     seen = task.as_predicted(task.train[0])

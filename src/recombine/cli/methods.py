@@ -200,7 +200,11 @@ def _learned(
         keep = kept(examples, rare, agree=plan.agreement)
         accept = [all_of(keep, _no_input_of(samples)) for samples in beside] or keep
         with resumable(plan.state), drawing(f"Drawing candidates for {plan.n:,} samples") as report:
-            return augmenter.sample_each(plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL)
+            every = augmenter.sample_each(
+                plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL
+            )
+    advice = "" if plan.method == BOTH else f" With --method {BOTH} GECA makes half of them, or what it can."
+    return [_with_advice(samples, advice) for samples in every]
 
 
 def _no_input_of(samples: "Samples") -> "Validator":

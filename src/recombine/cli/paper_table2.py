@@ -23,7 +23,7 @@ from recombine.cli.paper import (
     recorded,
     run_matrix,
 )
-from recombine.cli.printing import percent, print_json_list, print_line, print_markdown, print_table
+from recombine.cli.printing import percent, print_json_list, print_line, print_markdown, print_table, say
 from recombine.cli.training import SIZES, use_threads
 from recombine.errors import RecombineError, unknown
 
@@ -103,6 +103,8 @@ def table2_cli(
     columns = _columns(listed(languages), listed(hints or ("4,8,16" if show else "8")))
     asked = chosen(known, None if rows is None else listed(rows), columns, TABLE_2)
     if not show:
+        if source is not None:
+            _warn_of_other_files(source, listed(languages))
         use_threads(threads)
         run_matrix(
             asked,
@@ -121,6 +123,15 @@ def table2_cli(
     records = in_order(recorded(output, columns, asked if rows is not None and show else None), known)
     kind = _print_p_values if p_values else _print_errors if errors else _print_figures
     kind(records, json=json, markdown=markdown)
+
+
+def _warn_of_other_files(source: Path, languages: list[str]) -> None:
+    from recombine.data.sigmorphon import is_official, locate
+
+    for language in languages:
+        path = locate(language, source)
+        if not is_official(path, language):
+            say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
 
 
 def _columns(languages: list[str], hints: list[str]) -> list[str]:

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.data.sigmorphon_draws import replay_neighbor_draws
-from recombine.data.sigmorphon_files import fetch, locate
+from recombine.data.sigmorphon_files import fetch, is_official, locate
 from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.inflection import Inflection
 
-__all__ = ["HINTS", "SPLITS", "FewShot", "fetch", "few_shot", "few_shots", "locate"]
+__all__ = ["HINTS", "SPLITS", "FewShot", "fetch", "few_shot", "few_shots", "is_official", "locate"]
 
 HINTS = (4, 8, 16)
 """How many past, and how many future, forms there may be in a training set."""

@@ -62,7 +62,7 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
             error.message, hint=f"{error.hint} For others, name a folder with the language's file: `source`."
         )
     path = (cache or cache_folder() / "sigmorphon2018") / f"{language}{_SUFFIX}"
-    if not _is_official(path, language):
+    if not is_official(path, language):
         download(
             f"{_FOLDER}/{path.name}",
             path,
@@ -72,6 +72,6 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
     return path
 
 
-def _is_official(path: Path, language: str) -> bool:
-    """Tells whether the file is in the cache, unharmed."""
+def is_official(path: Path, language: str) -> bool:
+    """Tells whether a file is there, and that of the shared task as it was published."""
     return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256[language]

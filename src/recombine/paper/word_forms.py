@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from recombine.data import files, sigmorphon
+from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.experiment import Task
 from recombine.inflection import is_inflection, is_tag, reordered, split_analysis
@@ -85,7 +86,11 @@ class WordFormTasks:
 
     def _draw(self, language: str) -> Iterator[WordFormTask]:
         """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
-        words = files.read_inflections(sigmorphon.locate(language, self.source))
+        path = sigmorphon.locate(language, self.source)
+        words = files.read_inflections(path)
         attested = Attested(words)
-        for split in sigmorphon.few_shots(words):
-            yield WordFormTask.of(self.part(split), attested)
+        try:
+            for split in sigmorphon.few_shots(words):
+                yield WordFormTask.of(self.part(split), attested)
+        except RecombineError as error:
+            raise RecombineError(error.message, place=str(path), hint=error.hint) from None
