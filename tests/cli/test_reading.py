@@ -112,3 +112,17 @@ def test_from_training_to_a_score(
     score = named(run(*named(run(*evaluate))))
     done = run(*(str(table) if word == "FILE" else word for word in score), "--json")
     assert json.loads(done.out)["all"]["n"] == len(DATES) + 1
+
+
+def test_columns_in_another_order_than_expected_are_told_of(run: Run, tmp_path: Path) -> None:
+    verbs = [f"{first}{last}ar" for first in "bdlmn" for last in "eiou"]
+    lines = [f"{verb}\t{verb}{ending}\t{tag}" for verb in verbs for ending, tag in (("é", "V;FUT"), ("", "V;NFIN"))]
+    orders = {"lemma-form-tags": (0, 1, 2), "lemma-tags-form": (0, 2, 1), "tags-lemma-form": (2, 0, 1)}
+    for name, order in orders.items():
+        path = tmp_path / f"{name}.tsv"
+        path.write_text("".join("\t".join(line.split("\t")[at] for at in order) + "\n" for line in lines), "utf-8")
+        done = run("inspect", path, "--format", "sigmorphon")
+        assert done.code == 0, done.err
+        assert ("has tags of its own" in done.err) == (order[2] != 2)
+    done = run("inspect", tmp_path / "lemma-tags-form.tsv", "--tokens", "characters", "--columns", "1,3,2")
+    assert (done.code, "Warning" in done.err) == (0, False)

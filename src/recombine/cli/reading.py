@@ -79,6 +79,8 @@ class Reading:
         )
         if may_have and not how.header:
             _warn_of_header(examples, source)
+        if may_have and are_inflections(examples):
+            _warn_of_columns(examples, source)
         return examples
 
     def read_optional(self, source: str | None) -> list[Example] | None:
@@ -152,6 +154,20 @@ def _warn_of_header(examples: Sequence[Example], source: str) -> None:
         say(
             f"Warning: the first line of {name_of(source)} looks like names of columns, and is taken for an example: "
             f"{examples[0]}. If it is no example, give --header, or remove the line."
+        )
+
+
+def _warn_of_columns(examples: Sequence[Example], source: str) -> None:
+    from recombine.cli.printing import say
+    from recombine.data.suitability import have_tags_of_their_own
+    from recombine.inflection import Inflection
+
+    if have_tags_of_their_own(examples):
+        tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
+        say(
+            f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
+            "Lemma, form and tags are expected; in another order they are read with --tokens characters and --columns, "
+            "the numbers of lemma, form and tags, instead of --format sigmorphon."
         )
 
 

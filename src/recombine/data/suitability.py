@@ -1,15 +1,16 @@
-"""Whether tokens are what they should be: new examples share those of the originals, and outputs share some."""
+"""Whether tokens are what they should be: new examples share those of the originals; outputs, and tags, share some."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from recombine.example import Example, Tokens
+from recombine.inflection import is_tag
 
 STRANGE = 0.5
 """New examples of which more than this share of the tokens is in no original were hardly made of originals."""
 
 UNLIKE, LEAST = 0.8, 20
-"""Outputs are too unlike if so many of them have no token in common with any other, among at least so many."""
+"""Outputs or tags are too unlike if so many have no token in common with any other, among at least so many."""
 
 
 def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[str]:
@@ -34,7 +35,21 @@ def are_unlike(examples: Sequence[Example]) -> bool:
     Args:
         examples: Training examples; repetitions count once.
     """
-    outputs = [frozenset(example.y) for example in dict.fromkeys(examples)]
-    seen = Counter(token for output in outputs for token in output)
-    own = sum(all(seen[token] == 1 for token in output) for output in outputs)
-    return len(outputs) >= LEAST and own >= UNLIKE * len(outputs)
+    return _share_little([frozenset(example.y) for example in dict.fromkeys(examples)])
+
+
+def have_tags_of_their_own(examples: Sequence[Example]) -> bool:
+    """Tells whether nearly every word form has only tags of its own, which are hardly tags then.
+
+    So it is where the columns of a file have another order.
+
+    Args:
+        examples: Word forms in the generator's order; repetitions count once.
+    """
+    return _share_little([frozenset(filter(is_tag, example.x)) for example in dict.fromkeys(examples)])
+
+
+def _share_little(sets: Sequence[frozenset[str]]) -> bool:
+    seen = Counter(token for each in sets for token in each)
+    own = sum(all(seen[token] == 1 for token in each) for each in sets)
+    return len(sets) >= LEAST and own >= UNLIKE * len(sets)

@@ -109,7 +109,8 @@ def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
     except UnicodeDecodeError as error:
         raise found.error(
             f"the byte 0x{raw[error.start]:02X} at offset {offset + error.start} is not UTF-8; expected text in UTF-8.",
-            hint="If the file is in Latin-1, convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW.",
+            hint="If the file is in Latin-1, convert it: iconv -f LATIN1 -t UTF-8 FILE > NEW. "
+            "Else name its own encoding there: Turkish may be in ISO-8859-9.",
         ) from None
     if number == 1:
         text = text.removeprefix(_BYTE_ORDER_MARK)
