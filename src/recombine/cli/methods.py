@@ -237,6 +237,7 @@ def _by_rule(
 
 
 def _with_advice(samples: "Samples", advice: str) -> "Samples":
+    """Returns samples that, if there are fewer than asked for, also say how more can be had; none say so elsewhere."""
     return replace(samples, shortfall=f"{samples.shortfall}{advice}") if samples and samples.shortfall else samples
 
 

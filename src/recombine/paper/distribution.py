@@ -85,7 +85,7 @@ def searches(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
 
 
 def without_networks(work: Work, missing: Sequence[Source]) -> dict[str, Do]:
-    """Returns both."""
+    """Returns the first jobs of a split by name: all that is done without networks."""
     return by_rule(work, missing) | searches(work, missing)
 
 

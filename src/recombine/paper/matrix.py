@@ -163,9 +163,9 @@ class Matrix:
     @contextmanager
     def _drawing_by_rule(self) -> Iterator[None]:
         """Draws samples by rule beside networks on a GPU, which need few processors. What fails is left to be done."""
-        all_at_once = Processes()
-        processes = Processes(max(2, all_at_once.workers // len(self.seeds))) if not all_at_once.here else all_at_once
-        beside = Run()
+        processes, beside = Processes(), Run()
+        if not processes.here:  # a job has processes of its own, one for each seed
+            processes = Processes(max(2, processes.workers // len(self.seeds)))
         with beside.started(self._jobs(by_rule, processes), processes) as drawn:
             yield
             for told in drawn:
