@@ -144,7 +144,7 @@ def rest(
         rows = Corpus.for_recombination(examples, found.rows, vocabulary, cpu)
         schedule = Schedule(rows, [[Group(torch.arange(len(found)).numpy())]], [0], batch=64)
         for batch in islice(schedule, 100):
-            rows.batch(torch.from_numpy(batch.rows), batch.source_steps, batch.target_steps)
+            rows.batch(torch.from_numpy(batch.rows), batch.source_steps, len(batch.counts))
 
     stage("batches", batches)
     network = networks.generator(examples, "small", rare="tokens", prototypes=found.prototypes).value

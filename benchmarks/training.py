@@ -20,7 +20,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from recombine.models.architecture import Architecture
-from recombine.models.layers import BiLSTM, initialize
+from recombine.models.layers import BiLSTM, Embedding, initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
@@ -65,19 +65,20 @@ def training_step(
     optimizer = population_adam(model, replicas, lr=1e-3, clip=1.0, precision="bfloat16")
     noise = Noise(seeds, device, longest=corpus.longest)
     step = Step(model, corpus, optimizer, noise, tokens=[1.0] * replicas, graphs=graphs)
-    chosen = Batch(rng.integers(0, count, (replicas, batch)), source, target)
+    chosen = Batch(rng.integers(0, count, (replicas, batch)), source, (batch,) * target)
     return lambda: step(chosen)
 
 
 def encoder_step(plain: bool, *, batch: int, steps: int, inputs: int, hidden: int) -> Callable[[], None]:
-    """Returns a forward and backward pass of a BiLSTM: ours with one replica, or torch's own."""
-    x = torch.randn(1, steps, batch, inputs)
+    """Returns a forward and backward pass of a BiLSTM over tokens: ours with one replica, or torch's own."""
+    embed, lookup = Embedding(1, VOCABULARY, inputs, tied=False), nn.Embedding(VOCABULARY, inputs)
     ours, theirs = BiLSTM(1, inputs, hidden), nn.LSTM(inputs, hidden, bidirectional=True)
-    initialize(ours, [0])
-    lengths = torch.full((1, batch), steps)
+    for layer in (embed, ours):
+        initialize(layer, [0])
+    tokens = torch.randint(5, VOCABULARY, (1, batch, steps))
 
     def run() -> None:
-        states = theirs(x[0])[0] if plain else ours(x, lengths)[0]
+        states = theirs(lookup(tokens[0].T))[0] if plain else ours(embed, tokens, None, None)[0]
         states.sum().backward()
 
     return run

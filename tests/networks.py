@@ -11,7 +11,7 @@ from recombine.data.vocabulary import BOS, EOS, PAD, SEP
 from recombine.models.architecture import Architecture
 from recombine.models.copying import target_log_probability, token_probabilities
 from recombine.models.layers import initialize
-from recombine.models.recombiner import Recombiner
+from recombine.models.recombiner import Masks, Recombiner
 
 A, B = SEP + 1, SEP + 2
 """The two tokens of the smallest language."""
@@ -109,14 +109,14 @@ def one_at_a_time(model: Recombiner, prototypes: Tensor, target: Tensor, z: Tens
     state, previous, own = context.state, torch.full_like(target[..., 0], BOS), target[..., :0]
     scores, distributions = [], []
     for step, token in enumerate(target.unbind(-1)):
-        state, step_scores = model.decode(context, state, previous.unsqueeze(1), z=z, start=step)
+        state, step_scores = model.step(context, state, previous, Masks(), z=z, index=step)
         entries, sources = model.entries(step_scores), model.sources(context, own)
-        scores.append(target_log_probability(entries, sources, token.unsqueeze(1))[0])
-        distributions.append(token_probabilities(entries.squeeze(1), sources))
+        scores.append(target_log_probability(entries, sources, token)[0])
+        distributions.append(token_probabilities(entries, sources))
         previous = token
         if model.architecture.own_attention:
             own = torch.cat([own, token.unsqueeze(-1)], dim=-1)
-    return torch.cat(scores, 1).masked_fill(target.transpose(1, 2) == PAD, 0), torch.stack(distributions, 1)
+    return torch.stack(scores, 1).masked_fill(target.transpose(1, 2) == PAD, 0), torch.stack(distributions, 1)
 
 
 def every_sequence(steps: int) -> Tensor:

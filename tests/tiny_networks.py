@@ -25,7 +25,7 @@ GENERATOR = replace(
     ),
     batch=16,
     lr=0.02,
-    epochs=6,
+    epochs=8,
     min_steps=0,
     max_steps=None,
 )

@@ -21,4 +21,4 @@ def schedule(seeds: Sequence[int], *, prototypes: int = 2, batch: int = 4) -> Sc
     rng = np.random.default_rng(0)
     rows = np.stack([rng.permutation(len(EXAMPLES))[: 1 + prototypes] for _ in range(40)])
     corpus = Corpus.for_recombination(EXAMPLES, rows, VOCABULARY, CPU)
-    return Schedule(corpus, [[Group(np.arange(40))]] * len(seeds), seeds, batch, pool=5, rounding=2)
+    return Schedule(corpus, [[Group(np.arange(40))]] * len(seeds), seeds, batch, pool=5)

@@ -8,7 +8,7 @@ import os
 import pytest
 import torch
 
-from recombine.models.fusion import availability
+from recombine.models.fast import availability
 
 pytest.importorskip("triton", reason="the GPU kernels are not tested: there is no Triton here")
 if os.environ.get("TRITON_INTERPRET") != "1" and not torch.cuda.is_available():

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
 triton = pytest.importorskip("triton", reason="the GPU kernels are not compiled: there is no Triton here")
 if os.environ.get("TRITON_INTERPRET") == "1":
@@ -15,12 +14,15 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
+from recombine.models.drop import Drop  # noqa: E402
 from recombine.models.kernels.adam import adam, norms  # noqa: E402
-from recombine.models.kernels.attention import _blocks, attend, attend_gradient, weighed  # noqa: E402
+from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
 from recombine.models.kernels.bilstm import encode, encode_gradient  # noqa: E402
 from recombine.models.kernels.cell import cell, cell_gradient  # noqa: E402
-from recombine.models.kernels.join import join  # noqa: E402
-from recombine.models.kernels.noise import random_words  # noqa: E402
+from recombine.models.kernels.drop import drop  # noqa: E402
+from recombine.models.kernels.noise import random_bytes, random_words  # noqa: E402
+from recombine.models.kernels.predictor import cell_and_attend, cell_and_attend_gradient  # noqa: E402
+from recombine.models.packing import Packing  # noqa: E402
 
 HOPPER = GPUTarget("cuda", 90, 32)
 H = 16
@@ -46,6 +48,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
 
     monkeypatch.setattr(JITFunction, "run", run)
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")  # without it, newer versions warn
     return sizes
 
 
@@ -60,28 +63,44 @@ def sizes(request: pytest.FixtureRequest) -> tuple[int, int, int, int]:
     return request.param
 
 
-def test_join(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+def test_drop(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
     R, B, *_ = sizes
-    a, bits = torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H, dtype=torch.uint8)
-    for dropping in (None, bits):
-        for plus in (None, a):
-            for b in (None, a):
-                for after in (None, a):
-                    join(a, bits=dropping, limit=9, scale=1.5, plus=plus, after=after, b=b)
-    assert len(compiled) == 16
+    x, where = torch.empty(R, B, H, dtype=dtype), Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
+    for dropping in (None, where):
+        for plus in (None, x):
+            drop(x, dropping, out=x, plus=plus)
+    assert len(compiled) == 4
     assert all(compiled)
 
 
 def test_cell(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
     R, B, *_ = sizes
     gates, h, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H)
-    bias = torch.empty(R, 1, 4 * H, dtype=dtype)
-    cell(gates, gates, bias, c)
-    uses: list[list[Tensor | None]] = [[h], [h, h], [h, h, h], [None, h, None]]
-    for d_h in uses:
-        for d_c in (None, c):
-            cell_gradient(gates, gates, bias, c, c, d_h=d_h, d_c_after=d_c, d_gates=gates)
-    assert len(compiled) == 9
+    bias, where = torch.empty(R, 1, 4 * H, dtype=dtype), Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
+    for later in (None, h):
+        cell(gates, bias, c, c, h, later=later)
+        cell(gates, bias, c, c, h, pre=h, drop=where, later=later)
+    for d_h in ([h], [h, h], [h, h, h]):
+        for dropping in (None, where):
+            cell_gradient(gates, bias, c, c, d_h=d_h, d_pre=h, drop=dropping, d_c=c, d_gates=gates)
+    assert len(compiled) == 10
+    assert all(compiled)
+
+
+def test_cell_and_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, _, S = sizes
+    gates, pre, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, 2 * H, dtype=dtype), torch.empty(R, B, H)
+    bias, keys, h = torch.empty(R, 1, 4 * H, dtype=dtype), torch.empty(R, B, S, H, dtype=dtype), pre[..., :H]
+    scores, weights = torch.empty(R, B, S), torch.empty(R, B, S, dtype=dtype)
+    for later in (None, h):
+        cell_and_attend(gates, bias, c, c, pre, later, keys, keys, scores, scores=scores, weights=weights)
+    for too in (None, h):
+        for d_scores in (None, scores):
+            cell_and_attend_gradient(
+                gates, bias, c, c, keys, keys, weights,
+                d_pre=pre, d_h=h, d_h_too=too, d_scores=d_scores, d_all=weights, d_c=c, d_gates=gates,
+            )  # fmt: skip
+    assert len(compiled) == 6
     assert all(compiled)
 
 
@@ -101,27 +120,19 @@ def test_bilstm(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, 
 
 def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
     R, B, K, S = sizes
-    shape, count = torch.Size((R, B, K, S)), R * B * K
-    scores, retrieved = torch.empty(shape), torch.empty(R, B, K * H, dtype=dtype)
-    keys, values = torch.empty(count, S, H, dtype=dtype), torch.empty(count, S, H, dtype=dtype)
-    query, room = torch.empty(count, H, dtype=dtype), [torch.empty(count, 3, n, dtype=dtype) for n in (H, S, S, H)]
-    for bias in (None, torch.empty(count, S)):
-        _, weights, _ = attend(query, keys, values, bias)
+    packing = Packing.whole(3, B, torch.device("cpu"))
+    query, keys = torch.empty(R, B, K, H, dtype=dtype), torch.empty(R, B, K, S, H, dtype=dtype)
+    scores, out = torch.empty(R, B, K, S), torch.empty(R, B, K * H, dtype=dtype)
+    weights = scores.to(dtype)
+    for bias in (None, scores):
+        attend(query, keys, keys, bias, scores=scores, weights=weights, out=out)
     for d_scores in (None, scores):
-        for d_weights in (None, scores.to(dtype)):
-            for d_out in (None, retrieved):
-                gradients = {"d_scores": d_scores, "d_weights": d_weights, "d_out": d_out}
-                attend_gradient(keys, values, weights, **gradients, shape=shape)
-                part = [each[:, 1] for each in room]
-                attend_gradient(keys, values, weights, **gradients, shape=shape, query=query, room=part)
-    weighed(room[1], room[0])
-    assert len(compiled) == 19
+        for d_weights in (None, weights):
+            given = {"d_scores": d_scores, "d_weights": d_weights, "d_out": out, "d_all": weights}
+            attend_gradient(keys, keys, weights, **given)
+    weighed(torch.empty(R, 3 * B, K, S, dtype=dtype), torch.empty(R, 3 * B, K, H, dtype=dtype), packing)
+    assert len(compiled) == 7
     assert all(compiled)
-
-
-@pytest.mark.parametrize("sources", [5, 300, 100_000])
-def test_attention_has_as_many_warps_as_a_block_may(sources: int) -> None:
-    assert _blocks(sources, 512)["num_warps"] in (1, 2, 4, 8, 16)
 
 
 def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
@@ -134,5 +145,6 @@ def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[in
     )  # fmt: skip
     norms([computed], R)
     random_words(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), 9)
-    assert len(compiled) == 3
+    random_bytes(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), torch.arange(3), 9)
+    assert len(compiled) == 4
     assert all(compiled)

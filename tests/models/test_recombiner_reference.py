@@ -6,8 +6,9 @@ from networks import MORPHOLOGY, PREDICTOR, SCAN, batch, network
 from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
-from recombine.models.fusion import Drop
+from recombine.models.drop import Drop
 from recombine.models.noise import Noise
+from recombine.models.packing import Packing
 from recombine.models.recombiner import NEVER_WRITTEN
 
 every_number = pytest.mark.parametrize("prototypes", [1, 2, 3])
@@ -20,9 +21,10 @@ def unpadded(tokens: torch.Tensor) -> list[int]:
 class Recorder(Noise):
     """Remembers the masks that a network was given: encoder, previous tokens, feed vectors, states."""
 
-    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
-        drop = super().drop(rate, steps, *shape)
-        self.masks = [*getattr(self, "masks", []), (~drop.lost).double() * drop.scale]
+    def drop(self, rate: float, packing: Packing, size: int) -> Drop:
+        drop = super().drop(rate, packing, size)
+        mask = drop.factors(torch.double).unflatten(1, (packing.steps, packing.batch))
+        self.masks = [*getattr(self, "masks", []), mask]
         return drop
 
     def of(self, replica: int, example: int, *, prototypes: int) -> Masks:

@@ -211,20 +211,17 @@ def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
         assert len(history.loss) == epochs
 
 
-@pytest.mark.parametrize(("long", "rounding"), [(11, 2), (12, 4)])
-@pytest.mark.parametrize("sorting", [None, 16])
-def test_batches_of_long_training_are_padded_less(
-    monkeypatch: pytest.MonkeyPatch, long: int, rounding: int, sorting: int | None
+@pytest.mark.parametrize("sorting", [None, 4])
+def test_batches_are_stratified_unless_they_are_to_be_sorted(
+    monkeypatch: pytest.MonkeyPatch, sorting: int | None
 ) -> None:
-    """Three epochs of four steps; 40 rows less the 8 that are held out, in batches of 8."""
     seen = []
 
     def schedule_of(*values: object, **settings: object) -> Schedule:
-        seen.append((settings["rounding"], settings["sorting"]))
+        seen.append((settings["fixed"], settings["sorting"]))
         return Schedule(*values, **settings)
 
-    monkeypatch.setattr(fit_module, "LONG", long)
     monkeypatch.setattr(fit_module, "Schedule", schedule_of)
     history = fitted([1], replace(RECIPE, sorting=sorting)).history
     assert len(history.loss) == 3
-    assert seen == [(rounding, sorting)]
+    assert seen == [(False, sorting)]

@@ -3,18 +3,20 @@ import torch
 from networks import SCAN, network
 
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import PopulationAdam, Precision, population_adam
+from recombine.training.optimizer import PopulationAdam, Precision, gradients_of, population_adam
 
 SEEDS = (1, 2, 3)
 
 
-def set_gradients(model: Recombiner, step: int) -> None:
+def gradients(model: Recombiner, step: int) -> list[torch.Tensor]:
     """Gradients that differ by replica, some longer and some shorter than the clipping norm."""
+    found = []
     for number, parameter in enumerate(model.parameters()):
         generator = torch.Generator().manual_seed(100 * step + number)
         drawn = torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype)
         size = torch.tensor([0.001, 0.1, 10.0], dtype=parameter.dtype).repeat_interleave(len(parameter) // 3)
-        parameter.grad.copy_(drawn * size.view(-1, *[1] * (parameter.dim() - 1)))
+        found.append(drawn * size.view(-1, *[1] * (parameter.dim() - 1)))
+    return found
 
 
 @pytest.mark.parametrize("clip", [None, 1.0])
@@ -26,14 +28,13 @@ def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None) -> 
     optimizer.lr.copy_(torch.tensor(lrs))
     adams = [torch.optim.Adam(single, lr=lr) for single, lr in zip(singles, lrs, strict=True)]
     for step in range(10):
-        set_gradients(model, step)
         for r, (single, adam) in enumerate(zip(singles, adams, strict=True)):
-            for mine, parameter in zip(single, model.parameters(), strict=True):
-                mine.grad = parameter.grad.chunk(3)[r].clone()
+            for mine, gradient in zip(single, gradients(model, step), strict=True):
+                mine.grad = gradient.chunk(3)[r].clone()
             if clip is not None:
                 torch.nn.utils.clip_grad_norm_(single, clip)
             adam.step()
-        optimizer.step()
+        optimizer.update(gradients(model, step))
     for r, single in enumerate(singles):
         for mine, parameter in zip(single, model.parameters(), strict=True):
             assert torch.allclose(parameter.chunk(3)[r], mine, atol=1e-8)
@@ -42,31 +43,29 @@ def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None) -> 
 def test_a_changed_learning_rate_acts_at_the_next_step_and_on_its_replica_only() -> None:
     model = network(SCAN, SEEDS)
     optimizer = PopulationAdam(model, 3, lr=1e-2, clip=None)
-    set_gradients(model, 0)
     optimizer.lr *= torch.tensor([1.0, 0.0, 1.0])
     before = [p.detach().clone() for p in model.parameters()]
-    optimizer.step()
+    optimizer.update(gradients(model, 0))
     for old, new in zip(before, model.parameters(), strict=True):
         assert torch.equal(old.chunk(3)[1], new.chunk(3)[1])
         assert not torch.equal(old.chunk(3)[0], new.chunk(3)[0])
 
 
-def test_gradients_are_cleared_in_place() -> None:
+def test_gradients_are_taken_and_forgotten() -> None:
     model = network(SCAN, SEEDS)
-    optimizer = PopulationAdam(model, 3, lr=1e-2, clip=None)
-    places = [p.grad.data_ptr() for p in model.parameters()]
-    set_gradients(model, 0)
-    optimizer.zero_grad()
-    assert all((p.grad == 0).all() for p in model.parameters())
-    assert places == [p.grad.data_ptr() for p in model.parameters()]
+    first, *others = model.parameters()
+    first.grad = torch.ones_like(first)
+    found = gradients_of(model)
+    assert torch.equal(found[0], torch.ones_like(first))
+    assert all((gradient == 0).all() for gradient in found[1:])
+    assert all(parameter.grad is None for parameter in (first, *others))
 
 
 def test_a_restored_optimizer_goes_on_as_the_saved_one() -> None:
     model, other = network(SCAN, SEEDS), network(SCAN, SEEDS)
     optimizer = PopulationAdam(model, 3, lr=1e-2, clip=1.0)
     for step in range(3):
-        set_gradients(model, step)
-        optimizer.step()
+        optimizer.update(gradients(model, step))
     optimizer.lr *= 0.5
     saved = {name: value.clone() for name, value in optimizer.state().items()}
     other.load_state_dict(model.state_dict())
@@ -74,8 +73,7 @@ def test_a_restored_optimizer_goes_on_as_the_saved_one() -> None:
     resumed.restore(saved)
     for step in range(3, 6):
         for each, its in ((model, optimizer), (other, resumed)):
-            set_gradients(each, step)
-            its.step()
+            its.update(gradients(each, step))
     for one, two in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(one, two)
 

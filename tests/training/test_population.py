@@ -64,7 +64,7 @@ def test_so_is_a_predictor_whose_neighbours_have_more_data_and_longer_sequences(
 
     def batches(seeds: list[int], *sets: list) -> Schedule:  # type: ignore[type-arg]
         corpus = Corpus.for_prediction(sets, VOCABULARY, CPU)
-        return Schedule(corpus, [mixture(4, len(data) - 4, 0.3) for data in sets], seeds, 3, pool=4, rounding=2)
+        return Schedule(corpus, [mixture(4, len(data) - 4, 0.3) for data in sets], seeds, 3, pool=4)
 
     population = trained(PREDICTOR, batches([1, 2, 3], long, short, long))
     alone = trained(PREDICTOR, batches([2], short))
@@ -113,7 +113,7 @@ def test_so_do_predictors_on_data_of_their_own() -> None:
 
     def batches(numbers: Sequence[int]) -> Schedule:
         corpus = Corpus.for_prediction([sets[number] for number in numbers], VOCABULARY, CPU)
-        return Schedule(corpus, [mixture(4, len(sets[n]) - 4, 0.3) for n in numbers], numbers, 3, pool=4, rounding=2)
+        return Schedule(corpus, [mixture(4, len(sets[n]) - 4, 0.3) for n in numbers], numbers, 3, pool=4)
 
     settings = replace(SETTINGS, epochs=6, patience=1, enough=0.5)
     population = trained(PREDICTOR, batches([0, 1, 2]), settings, Improving(1, 6, 2))

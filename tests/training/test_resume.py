@@ -13,7 +13,7 @@ from toy import VOCABULARY, schedule
 
 from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
-from recombine.models.fusion import availability
+from recombine.models.fast import availability
 from recombine.models.recombiner import Recombiner
 from recombine.training import fit as fitting
 from recombine.training import resume

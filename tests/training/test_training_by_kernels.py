@@ -19,7 +19,7 @@ from recombine.training.corpus import Corpus
 from recombine.training.evaluation import likelihood
 from recombine.training.fit import Fitted, Recipe, fit
 from recombine.training.loop import History, Trainer, TrainingSettings
-from recombine.training.optimizer import KernelAdam, Precision, population_adam
+from recombine.training.optimizer import KernelAdam, Precision, gradients_of, population_adam
 from recombine.training.schedule import Group
 
 SEEDS = (1, 2)
@@ -57,11 +57,8 @@ def updated(model: nn.Module, optimizer: KernelAdam, *, steps: range) -> list[Te
     """The masters, after updates with gradients that depend on the step alone."""
     for step in steps:
         generator = torch.Generator().manual_seed(step)
-        optimizer.zero_grad()
-        for parameter in model.parameters():
-            drawn = 3 * torch.randn(parameter.shape, generator=generator)
-            parameter.grad = drawn.to(parameter.device, parameter.dtype)
-        optimizer.step()
+        drawn = [3 * torch.randn(parameter.shape, generator=generator) for parameter in model.parameters()]
+        optimizer.update([each.to(p.device, p.dtype) for each, p in zip(drawn, model.parameters(), strict=True)])
     return [master.clone() for master in optimizer.masters]
 
 
@@ -105,7 +102,7 @@ def test_what_has_no_gradient_stays() -> None:
     optimizer = adam(model, "bfloat16")
     before = [master.clone() for master in optimizer.masters]
     model.one.grad = torch.ones_like(model.one)
-    optimizer.step()
+    optimizer.update(gradients_of(model))
     assert not torch.equal(optimizer.masters[0], before[0])
     assert torch.equal(optimizer.masters[1], before[1])
 

@@ -50,7 +50,7 @@ def _computing() -> dict[str, str]:
     try:
         import torch
 
-        from recombine.models.fusion import fused
+        from recombine.models.fast import fused
         from recombine.training.fit import Recipe
     except (ImportError, OSError) as error:
         return {"device": f"unknown: torch cannot be imported ({error})"}

@@ -1,13 +1,11 @@
 """Attention over prototypes (section 3.2, appendix A.3), in the two forms that the paper's experiments use."""
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fusion import Remembered
 from recombine.models.layers import Linear
 
 MASKED = -1e9
@@ -15,24 +13,11 @@ MASKED = -1e9
 
 
 class Memory(NamedTuple):
-    """What a decoder attends to: projected prototypes, ready for every step. N = R·B·K."""
+    """What a decoder attends to: projected prototypes, ready for every step."""
 
-    remembered: Remembered  # keys (N, S, A) and values (N, S, value size)
+    keys: Tensor  # (R, B, K, S, A)
+    values: Tensor  # (R, B, K, S, value size)
     padding: Tensor  # (R, B, K, S), MASKED at padding and 0 elsewhere
-    query: Callable[[Tensor], Tensor]  # projects (R, B, query) to (R, B, K·A)
-
-    def taken(self, rows: Tensor) -> "Memory":
-        """Returns the memory of some examples, any number of times: those numbered `rows` among all R·B."""
-
-        def take(x: Tensor) -> Tensor:
-            by_example = x.view(-1, self.padding.shape[2], *x.shape[1:])  # (R·B, K, ...)
-            return by_example[rows].flatten(0, 1)
-
-        shape = self.padding.shape
-        return self._replace(
-            remembered=Remembered(take(self.remembered.keys), take(self.remembered.values)),
-            padding=self.padding.flatten(0, 1)[rows].view(shape[0], -1, *shape[2:]),
-        )
 
 
 class Attention(nn.Module):
@@ -86,11 +71,7 @@ class Attention(nn.Module):
             values = torch.tanh(self._per_prototype(self.value, states))
         precise = torch.promote_types(keys.dtype, torch.float32)
         padding = torch.zeros_like(keys[..., 0], dtype=precise).masked_fill(~real, MASKED)
-        return Memory(
-            remembered=Remembered(keys.flatten(0, 2), values.flatten(0, 2)),
-            padding=padding,
-            query=self.query.hoisted() if self.projection else lambda query: query,
-        )
+        return Memory(keys, values, padding)
 
     def forward(self, query: Tensor, memory: Memory, step: int) -> tuple[Tensor, Tensor]:
         """Attends from one decoding step.
@@ -104,23 +85,21 @@ class Attention(nn.Module):
             Scores before normalisation (R, B, K, S), and the values retrieved from each prototype, side by side
             (R, B, K · value size).
         """
-        replicas, batch = query.shape[:2]
-        shape = memory.padding.shape
-        query = memory.query(query)
         if self.projection:
-            query = torch.tanh(query)
-        queries = query.view(replicas, batch, -1, self.size).expand(-1, -1, self.prototypes, -1)
-        bias = memory.padding
+            query = torch.tanh(self.query(query))
+        queries = query.unflatten(-1, (-1, self.size)).expand(-1, -1, self.prototypes, -1)  # (R, B, K, A)
+        scores = (memory.keys @ queries.unsqueeze(-1)).squeeze(-1)
+        scores = scores.to(memory.padding.dtype) + memory.padding
         if self.reach:
-            distances = self._distances(shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
+            distances = self._distances(scores.shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
             near = self._per_prototype(self.near_key, queries.unsqueeze(3)).squeeze(3)
-            bias = bias + (near / math.sqrt(self.size)) @ distances.T
-        found = memory.remembered.attend(queries.reshape(-1, 1, self.size), bias)
-        retrieved = found.retrieved
+            scores = scores + (near / math.sqrt(self.size)) @ distances.T
+        weights = torch.softmax(scores, dim=-1).to(memory.values.dtype)
+        retrieved = (weights.unsqueeze(-2) @ memory.values).squeeze(-2)
         if self.reach:
-            near = (found.weights @ distances).unsqueeze(3)
-            retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3).flatten(2)
-        return found.scores, retrieved
+            near = (weights @ distances).unsqueeze(3)
+            retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3)
+        return scores, retrieved.flatten(2)
 
     def _distances(self, sources: int, step: int, like: Tensor) -> Tensor:
         distance = (torch.arange(sources, device=like.device) - step).clamp(-self.reach, self.reach) + self.reach

@@ -14,22 +14,22 @@ from recombine.models.attention import MASKED
 
 
 class Scores(NamedTuple):
-    """What the decoder computes at T steps, before normalisation."""
+    """What the decoder computes at some positions, before normalisation; their axes come after that of replicas."""
 
-    write: Tensor  # (R, T, B, V)
-    own: Tensor  # (R, T, B, O): scores of the O tokens generated so far; O = 0 without attention to them
-    prototypes: Tensor  # (R, T, B, K, S)
-    gate: Tensor | None  # (R, T, B, streams), for the gated mixture
+    write: Tensor  # (R, ..., V)
+    own: Tensor  # (R, ..., O): scores of the O tokens generated so far; O = 0 without attention to them
+    prototypes: Tensor  # (R, ..., K, S)
+    gate: Tensor | None  # (R, ..., streams), for the gated mixture
 
 
 def joint(scores: Scores) -> Tensor:
-    """Normalises write and copy scores together (SCAN, appendix A.3): log-probabilities (R, T, B, V + O + K·S)."""
-    everything = torch.cat([scores.write, scores.own, scores.prototypes.flatten(3)], dim=-1)
+    """Normalises write and copy scores together (SCAN, appendix A.3): log-probabilities (R, ..., V + O + K·S)."""
+    everything = torch.cat([scores.write, scores.own, scores.prototypes.flatten(-2)], dim=-1)
     return torch.log_softmax(everything, dim=-1)
 
 
 def gated(scores: Scores) -> Tensor:
-    """Mixes one distribution per stream by a gate (section 3.2): log-probabilities (R, T, B, V + O + K·S)."""
+    """Mixes one distribution per stream by a gate (section 3.2): log-probabilities (R, ..., V + O + K·S)."""
     assert scores.gate is not None
     return _mixed(scores, scores.gate)
 
@@ -41,8 +41,8 @@ def by_symbol(scores: Scores) -> Tensor:
 
 
 def _mixed(scores: Scores, gate: Tensor) -> Tensor:
-    """Mixes streams by a gate (R, T, B, 1 + copied streams), whose first place is that of writing."""
-    copies = scores.prototypes.unbind(3)
+    """Mixes streams by a gate (R, ..., 1 + copied streams), whose first place is that of writing."""
+    copies = scores.prototypes.unbind(-2)
     own = [scores.own] if gate.shape[-1] > 1 + len(copies) else []
     streams = [scores.write, *own, *copies]
     # A stream with nothing to offer (no output yet) gets no weight.
@@ -53,7 +53,7 @@ def _mixed(scores: Scores, gate: Tensor) -> Tensor:
 
 
 def write_only(scores: Scores) -> Tensor:
-    """No copying: log-probabilities (R, T, B, V)."""
+    """No copying: log-probabilities (R, ..., V)."""
     return torch.log_softmax(scores.write, dim=-1)
 
 
@@ -63,13 +63,13 @@ def target_log_probability(
     """Sums, for every position, the entries that produce the target token.
 
     Args:
-        entries: Log-probabilities (R, T, B, V + C).
-        sources: Which token each of the C copy entries produces (R, B, C).
-        target: Target tokens (R, T, B).
+        entries: Log-probabilities (R, N, V + C).
+        sources: Which token each of the C copy entries produces (R, N, C).
+        target: Target tokens (R, N).
         may_write: Where False, the write entry is left out (write-dropout, appendix A.3).
 
     Returns:
-        Log-probabilities (R, T, B), and whether there is any entry at all that produces the token.
+        Log-probabilities (R, N), and whether there is any entry at all that produces the token.
     """
     copies = sources.shape[-1]
     vocabulary = entries.shape[-1] - copies
@@ -79,14 +79,14 @@ def target_log_probability(
         written = written.masked_fill(~may_write, MASKED)
     if not copies:
         return written, possible
-    matches = sources.unsqueeze(1) == target.unsqueeze(-1)
+    matches = sources == target.unsqueeze(-1)
     copied = entries[..., vocabulary:].masked_fill(~matches, MASKED).logsumexp(-1)
     # Tokens yet to be generated are masked: they match the target, but offer nothing to copy.
     return torch.logaddexp(written, copied), possible | (copied > MASKED / 2)
 
 
 def cost_of_copying(entries: Tensor, copies: int) -> Tensor:
-    """Returns log(1 + p(copy)) (R, T, B) of entries (R, T, B, V + copies), which training adds to a token's loss.
+    """Returns log(1 + p(copy)) (R, N) of entries (R, N, V + copies), which training adds to a token's loss.
 
     The authors' code for word forms leaves the symbol for copying in the distribution, beside the tokens that it stands
     for, and normalises once more: a token that is only copied costs log 2 at least.
@@ -95,7 +95,7 @@ def cost_of_copying(entries: Tensor, copies: int) -> Tensor:
 
 
 def token_probabilities(entries: Tensor, sources: Tensor) -> Tensor:
-    """Returns the distribution over tokens (R, B, V) of one step's entries (R, B, V + C)."""
+    """Returns the distribution over tokens (R, N, V), given entries (R, N, V + C) whose copies are of `sources`."""
     copies = sources.shape[-1]
     vocabulary = entries.shape[-1] - copies
     probabilities = entries.exp()

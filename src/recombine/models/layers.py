@@ -12,7 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recombine.models.fusion import Gates, Hoisted, affine, bilstm, fused
+from recombine.data.vocabulary import PAD
+from recombine.models.drop import Drop, dropped
+from recombine.models.fast import fused, lstm
+from recombine.models.fast.products import affine
 
 FEW = 256
 """Of so few tokens a GPU adds up embeddings' gradients faster by a product than by sorting."""
@@ -34,10 +37,6 @@ class Linear(nn.Module):
         """Maps (R, ..., inputs) to (R, ..., outputs)."""
         y = affine(x.flatten(1, -2), self.weight, self.bias)
         return y.view(*x.shape[:-1], y.shape[-1])
-
-    def hoisted(self) -> Hoisted:
-        """Returns the same map of (R, B, inputs), for use at every step of a loop."""
-        return Hoisted(self.weight, self.bias)
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Returns initial values of one replica's parameter: U(±1/√inputs)."""
@@ -67,6 +66,24 @@ class Embedding(nn.Module):
         offsets = torch.arange(0, replicas * vocabulary, vocabulary, device=tokens.device)
         rows = tokens + offsets.view(-1, *[1] * (tokens.dim() - 1))
         return F.embedding(rows, self.weight.reshape(-1, size))
+
+    def mapped(self, tokens: Tensor, drop: Drop | None, weight: Tensor) -> Tensor:
+        """Maps token ids (R, D, N) by their embeddings, in part dropped, to (R · D, N, size), D ways to do so.
+
+        Where nothing is dropped and tokens repeat, each is mapped once.
+
+        Args:
+            tokens: Token ids.
+            drop: Where to drop embeddings (R, D, N, E).
+            weight: (R · D, E, size).
+        """
+        replicas, ways, count = tokens.shape
+        vocabulary, size = self.weight.shape[1:]
+        if drop is not None or tokens.is_cuda or count < vocabulary:
+            return affine(dropped(self(tokens), drop).flatten(0, 1), weight, None)
+        table = self.weight.unsqueeze(1).expand(-1, ways, -1, -1).reshape(replicas * ways, vocabulary, size)
+        start = torch.arange(0, replicas * ways * vocabulary, vocabulary).unsqueeze(1)
+        return F.embedding(tokens.reshape(-1, count) + start, affine(table, weight, None).flatten(0, 1))
 
     def _by_product(self, tokens: Tensor) -> Tensor:
         """Does the same by products with one-hot rows."""
@@ -99,13 +116,12 @@ class LSTMWeights(nn.Module):
         self.state = nn.Parameter(torch.empty(replicas, directions, states, 4 * hidden))
         self.bias = nn.Parameter(torch.empty(replicas, directions, 1, 4 * hidden))
 
-    def gates(self, x: Tensor) -> Gates:
-        """Returns what inputs of all steps (R · D, T, B, inputs) add to the gates."""
-        return Gates(x, self.input.flatten(0, 1), self.bias.flatten(0, 1))
-
-    def from_state(self) -> Hoisted:
-        """Returns the map from states (R · D, B, states) to what they add to the gates."""
-        return Hoisted(self.state.flatten(0, 1))
+    def cell(self, x: Tensor, state: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the next h and c (R, B, H) of LSTMs in one direction, given inputs, states and c (R, B, ·)."""
+        gates = torch.baddbmm(self.bias.squeeze(1), x, self.input.squeeze(1)) + torch.bmm(state, self.state.squeeze(1))
+        i, f, g, o = gates.chunk(4, dim=-1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return (torch.sigmoid(o) * torch.tanh(c)).to(x.dtype), c
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """Returns initial values of one replica's parameter: U(±1/√H), forget gates opened by a bias."""
@@ -123,49 +139,44 @@ class BiLSTM(nn.Module):
         self.hidden = hidden
         self.weights = LSTMWeights(replicas, 2, inputs, hidden, hidden, forget_bias=forget_bias)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(
+        self, embed: Embedding, tokens: Tensor, drop: Drop | None, project: Linear | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Encodes sequences.
 
         Args:
-            x: Inputs, (R, S, N, E).
-            lengths: How many positions of each are real, at least one, (R, N).
+            embed: Embeds their tokens.
+            tokens: Token ids (R, N, S), padded.
+            drop: Where to drop embeddings (R, S · N, E), step by step.
+            project: What to make of the states of both directions side by side.
 
         Returns:
-            States of both directions side by side (R, N, S, 2H), and the final hidden and cell states, directions
-            summed, (R, N, H) each.
+            States (R, N, S, 2H), projected if asked for, anything at padding; and the final hidden and cell states,
+            directions summed, (R, N, H) each.
         """
-        states, h, c = self._by_kernels(x, lengths) if fused(x.device) else self._step_by_step(x, lengths)
-        return states, h.sum(1), c.sum(1)
-
-    def _step_by_step(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns states (R, N, S, 2H), and final hidden and cell states (R, 2, N, H)."""
-        replicas, steps, count, _ = x.shape
-        position = torch.arange(steps, device=x.device).view(1, -1, 1)
-        last = lengths.unsqueeze(1) - 1
-        # Reversing within the true length keeps padding at the end for both directions, where nothing reads it.
-        mirror = torch.where(position <= last, last - position, position).unsqueeze(-1)  # (R, S, N, 1)
-        both = torch.stack([x, x.gather(1, mirror.expand_as(x))], dim=1).flatten(0, 1)  # (R · 2, S, N, E)
-        gates, from_state = self.weights.gates(both), self.weights.from_state()
-        h = c = x.new_zeros(replicas * 2, count, self.hidden)
-        hs, cs = [], []
-        for step in range(steps):
-            (h,), c = gates.cell(step, from_state(h), c)
-            hs.append(h)
-            cs.append(c)
-        h_all, c_all = (torch.stack(each, dim=1).view(replicas, 2, steps, count, -1) for each in (hs, cs))
-        end = last.view(replicas, 1, 1, count, 1).expand(-1, 2, -1, -1, self.hidden)
-        forward, backward = h_all.unbind(1)
-        backward = backward.gather(1, mirror.expand_as(backward))
-        states = torch.cat([forward, backward], dim=-1).transpose(1, 2)
-        return states, h_all.gather(2, end).squeeze(2), c_all.gather(2, end).squeeze(2)
-
-    def _by_kernels(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the same."""
-        replicas, steps, count, size = x.shape
-        both = x.unsqueeze(1).expand(-1, 2, -1, -1, -1).reshape(replicas * 2, steps * count, size)
-        gates = torch.bmm(both, self.weights.input.flatten(0, 1)).view(replicas * 2, steps, count, -1)
-        states, h, c = bilstm(gates, self.weights.bias.flatten(0, 1), self.weights.state.flatten(0, 1), lengths)
-        return states, h.view(replicas, 2, count, -1), c.view(replicas, 2, count, -1)
+        lengths = (tokens != PAD).sum(-1).clamp(min=1)
+        inputs, state, bias = (
+            each.flatten(0, 1) for each in (self.weights.input, self.weights.state, self.weights.bias)
+        )
+        count, steps = tokens.shape[1:]
+        if fused(tokens.device):
+            x = dropped(embed(tokens.transpose(1, 2).flatten(1)), drop)
+            both = x.unsqueeze(1).expand(-1, 2, -1, -1).reshape(len(inputs), *x.shape[1:])
+            gates = torch.bmm(both, inputs).view(len(inputs), steps, count, -1)
+            states, h, c = lstm.bilstm(gates, bias, state, lengths)
+            states = states if project is None else project(states)
+            return states, *(each.unflatten(0, (-1, 2)).sum(1) for each in (h, c))
+        reading = lstm.Reading(lengths, steps)
+        if drop is not None:
+            drop = drop._replace(bits=reading.read(drop.bits.unflatten(1, (steps, count)).transpose(1, 2)))
+        h, c = lstm.lstm(embed.mapped(reading.read(tokens), drop, inputs), bias, state, reading.packing)
+        if project is None:
+            states = reading.states(h).flatten(3)
+        else:  # each direction by itself, before padding comes in
+            parts = torch.bmm(h, project.weight.view(len(h), h.shape[-1], -1))
+            states = reading.states(parts).sum(3)
+            states = states if project.bias is None else states + project.bias.unsqueeze(1)
+        return states, reading.finals(h).sum(2), reading.finals(c).sum(2)
 
 
 def initialize(model: nn.Module, seeds: Sequence[int]) -> None:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from recombine.models.fusion import Drop, fused
+from recombine.models.drop import Drop
+from recombine.models.fast.availability import fused
+from recombine.models.packing import Packing
 from recombine.models.rows import taken
 from recombine.models.streams import KernelStreams, Streams, TorchStreams
 
@@ -37,13 +39,12 @@ class Noise:
         """Returns standard normal numbers of shape (R, *shape)."""
         return self._streams.normal(torch.Size(shape))
 
-    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
-        """Returns where to drop at each of so many steps, with probability `rate`, to the nearest 1/256."""
-        return Drop.at(rate, self._streams.bytes(steps, torch.Size(shape)))
+    def drop(self, rate: float, packing: Packing, size: int) -> Drop:
+        """Returns where to drop at each position (R, N, size), with probability `rate`, to the nearest 1/256.
 
-    def dropped(self, rate: float, steps: int, *shape: int) -> Tensor:
-        """Returns the same as booleans (R, steps, *shape)."""
-        return self.drop(rate, steps, *shape).lost
+        What is drawn for a row and a step does not depend on which rows the steps have besides.
+        """
+        return Drop.at(rate, self._streams.bytes(packing, size))
 
     def among(self, batch: int, places: Tensor) -> "Noise":
         """Returns the noise of those at places (R, B') of a batch, each as if the others were still drawn for."""
@@ -74,7 +75,7 @@ class _Among(Noise):
     def normal(self, *shape: int) -> Tensor:
         return taken(super().normal(self.batch, *shape[1:]), self.places)
 
-    def drop(self, rate: float, steps: int, *shape: int) -> Drop:
-        whole = super().drop(rate, steps, self.batch, *shape[1:])
-        bits = [taken(each, self.places) for each in whole.bits.unbind(1)]
-        return whole._replace(bits=torch.stack(bits, dim=1))
+    def drop(self, rate: float, packing: Packing, size: int) -> Drop:
+        whole = super().drop(rate, Packing.whole(packing.steps, self.batch, packing.device), size)
+        bits = [taken(each, self.places) for each in whole.bits.unflatten(1, (packing.steps, self.batch)).unbind(1)]
+        return whole._replace(bits=torch.cat(bits, dim=1))

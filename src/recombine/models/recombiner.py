@@ -1,11 +1,10 @@
 """The recombination network p(d | d'1..n) of section 3, and with x as its one prototype, the predictor p(y | x).
 
-Read it beside section 3.2 and appendix A: `remember` encodes the prototypes, `_step` is one step of the decoder up to
-the feed vector, `_scores` are those of writing and copying, `entries` turns them into a distribution over ways of
-producing a token.
+Read it beside section 3.2 and appendix A: `remember` encodes the prototypes, `step` is one step of the decoder, and
+`entries` turns its scores into a distribution over ways of producing a token. Along a sequence that is known,
+`fast.whole` computes the same for all steps at once.
 """
 
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,36 +15,17 @@ from recombine.models import copying
 from recombine.models.architecture import Architecture
 from recombine.models.attention import MASKED, Attention, Memory
 from recombine.models.copying import Scores
-from recombine.models.fusion import Drop, Gates, Hoisted, OwnOutput, dropped, join, stacked
+from recombine.models.drop import Drop, dropped
+from recombine.models.fast import whole
 from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
 from recombine.models.noise import Noise
+from recombine.models.packing import Packing
 from recombine.models.rows import taken
 
 NEVER_WRITTEN = UNK + 1
 """Ids below this are never produced."""
-
-
-class Context(NamedTuple):
-    """The prototypes, encoded: what stays the same over decoding steps."""
-
-    memory: Memory | None
-    tokens: Tensor  # (R, B, K·S)
-    state: "State"
-
-    def taken(self, places: Tensor) -> "Context":
-        """Returns the context of the examples at places (R, B') of the batch, any number of times."""
-        replicas, batch = self.tokens.shape[:2]
-        rows = (places + batch * torch.arange(replicas, device=places.device).unsqueeze(1)).flatten()
-        memory = None if self.memory is None else self.memory.taken(rows)
-        return Context(memory, taken(self.tokens, places), State(*(taken(x, places) for x in self.state)))
-
-    def repeated(self, times: int) -> "Context":
-        """Returns the same with every example repeated, for so many hypotheses of each."""
-        replicas, batch = self.tokens.shape[:2]
-        places = torch.arange(batch, device=self.tokens.device).repeat_interleave(times)
-        return self.taken(places.expand(replicas, -1))
 
 
 class State(NamedTuple):
@@ -57,30 +37,36 @@ class State(NamedTuple):
     history: Tensor  # (R, B, t, H): the states that predicted the tokens so far, if the decoder attends to its output
 
 
-class Step(NamedTuple):
-    """What one decoding step computes."""
+class Context(NamedTuple):
+    """The prototypes, encoded: what stays the same over decoding steps."""
 
-    fed: Tensor  # (R, B, feed): the feed vector that it was given
-    h: Tensor  # (R, B, H)
-    own: Tensor  # (R, B, t)
-    prototypes: Tensor  # (R, B, K, S)
+    memory: Memory | None
+    tokens: Tensor  # (R, B, K·S)
+    state: State
+
+    def taken(self, places: Tensor) -> "Context":
+        """Returns the context of the examples at places (R, B') of the batch, any number of times."""
+        memory = None if self.memory is None else Memory(*(taken(x, places) for x in self.memory))
+        return Context(memory, taken(self.tokens, places), State(*(taken(x, places) for x in self.state)))
+
+    def repeated(self, times: int) -> "Context":
+        """Returns the same with every example repeated, for so many hypotheses of each."""
+        replicas, batch = self.tokens.shape[:2]
+        places = torch.arange(batch, device=self.tokens.device).repeat_interleave(times)
+        return self.taken(places.expand(replicas, -1))
 
 
-class Loop(NamedTuple):
-    """What the decoder's steps share: all that is known before the first of them, and room for what they join."""
+class Masks(NamedTuple):
+    """Where to drop at all positions (R, N, ·) of a sequence; None: nowhere."""
 
-    x: tuple[Tensor, ...]  # of each step, [W_d d^(t-1), z] (R, B, E + latent)
-    gates: Gates  # what x adds to them
-    from_state: Hoisted  # from [feed, h] to the gates
-    feed_and_h: Tensor  # (R, T, B, feed + H)
-    to_feed: Hoisted  # from h_pre
-    feed: Tensor  # room for what it gives (R, T, B, feed)
-    h_pre: Tensor  # (R, T, B, H + what attention retrieves)
-    own: OwnOutput | None  # if the decoder attends to it
-    own_query: Callable[[Tensor], Tensor] | None  # from h
-    feed_drops: Sequence[Drop | None]  # of each step
-    state_drops: Sequence[Drop | None]
-    start: int  # index of the first step
+    embedding: Drop | None = None
+    feed: Drop | None = None  # where it is fed back
+    state: Drop | None = None
+    write: Drop | None = None  # of the feed vector, before the output layer
+
+    def at(self, positions: slice) -> "Masks":
+        """Returns the masks of some positions."""
+        return Masks(*(drop and drop.part(positions) for drop in self))
 
 
 class Recombiner(nn.Module):
@@ -145,14 +131,12 @@ class Recombiner(nn.Module):
         a = self.architecture
         replicas, batch, count, _ = prototypes.shape
         zeros = self.embed.weight.new_zeros(replicas, batch, a.hidden)
-        start = State(zeros, _precise(zeros), zeros.new_zeros(replicas, batch, a.feed), zeros.unsqueeze(2)[:, :, :0])
+        start = State(zeros, precise(zeros), zeros.new_zeros(replicas, batch, a.feed), zeros.unsqueeze(2)[:, :, :0])
         if not count:
             return Context(None, prototypes.flatten(2), start)
         seen = lacking(prototypes, a.vocabulary) if a.only_lacking else None
         read = prototypes if seen is None else seen.tokens
-        states, h, c = self._encode(self.embed_prototype, read.flatten(1, 2), noise)
-        if self.project is not None:
-            states = self.project(states)
+        states, h, c = self._encode(self.embed_prototype, read.flatten(1, 2), noise, self.project)
         states, real = _split(states, batch), prototypes != PAD
         if seen is not None:  # back to the places that tokens are copied from
             states, real = states.gather(3, seen.places.unsqueeze(-1).expand_as(states)), seen.shown
@@ -162,20 +146,29 @@ class Recombiner(nn.Module):
             start = start._replace(h=h, c=c)
         return Context(memory, prototypes.flatten(2), start)
 
-    def _encode(self, embed: Embedding, sequences: Tensor, noise: Noise | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Encodes sequences (R, N, S): states (R, N, S, 2H), final h and c (R, N, H)."""
-        x = self._dropped(embed(sequences.transpose(1, 2)), self.architecture.dropout, noise)
-        lengths = (sequences != PAD).sum(-1).clamp(min=1)
-        states, h, c = self.encoder(x, lengths)
+    def _encode(
+        self, embed: Embedding, sequences: Tensor, noise: Noise | None, project: Linear | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Encodes sequences (R, N, S): states (R, N, S, 2H, or as projected), final h and c (R, N, H)."""
+        packing = Packing.whole(sequences.shape[2], sequences.shape[1], sequences.device)
+        drop = self._drop(noise, self.architecture.dropout, packing, self.architecture.embedding)
+        states, h, c = self.encoder(embed, sequences, drop, project)
         return states, h, c
 
-    def _dropped(self, x: Tensor, rate: float, noise: Noise | None) -> Tensor:
-        """Drops some of x (R, T, B, size) in training."""
-        return _all_steps(x, self._drop(noise, rate, *x.shape[1:]))
+    def _drop(self, noise: Noise | None, rate: float, packing: Packing, size: int) -> Drop | None:
+        """Returns where to drop in training, at all positions."""
+        return noise.drop(rate, packing, size) if noise and rate and self.training else None
 
-    def _drop(self, noise: Noise | None, rate: float, *shape: int) -> Drop | None:
-        """Returns where to drop in training, for so many steps and whatever axes follow them."""
-        return noise.drop(rate, *shape) if noise and rate and self.training else None
+    def _masks(self, noise: Noise | None, packing: Packing) -> Masks:
+        """Draws where a decoder drops."""
+        a = self.architecture
+        embedding = self._drop(noise, a.dropout, packing, a.embedding)
+        feed = self._drop(noise, a.dropout, packing, a.feed)
+        state = noise.drop(a.state_dropout, packing, a.hidden) if noise and a.state_dropout else None
+        write = self._drop(noise, a.feed_dropout, packing, a.feed)
+        if a.feed_dropped_twice and write:
+            feed = write.passed_on(feed, packing)
+        return Masks(embedding, feed, state, write)
 
     def propose(self, prototypes: Tensor, target: Tensor, noise: Noise) -> Tensor:
         """Draws z (R, B, latent) from q(z | d, d'1..n) (appendix F)."""
@@ -188,7 +181,12 @@ class Recombiner(nn.Module):
         return self.latent.propose(torch.cat(finals, dim=-1), noise)
 
     def forward(
-        self, prototypes: Tensor, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+        self,
+        prototypes: Tensor,
+        target: Tensor,
+        noise: Noise | None = None,
+        z: Tensor | None = None,
+        packing: Packing | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Scores target sequences, given prototypes (teacher forcing).
 
@@ -197,51 +195,57 @@ class Recombiner(nn.Module):
             target: Token ids (R, B, T), each ending in EOS, then padded.
             noise: Where dropout comes from; None: nothing is dropped. In evaluation mode only `state_dropout` acts.
             z: The latent variable (R, B, latent), if the network has one; None: drawn from the proposal.
+            packing: Which rows each step has, all of whose tokens must be among them; None: all of them.
 
         Returns:
-            Log-probabilities of the tokens (R, T, B), 0 at padding; and which of them count: real tokens that some
-            entry could produce after write-dropout.
+            Log-probabilities of the tokens (R, N), 0 at padding; and which of them count: real tokens that some entry
+            could produce after write-dropout. Without a packing, (R, T, B) each.
         """
         if self.latent is not None and z is None:
             assert noise is not None
             z = self.propose(prototypes, target, noise)
-        return self.score(self.remember(prototypes, noise), target, noise, z)
+        return self.score(self.remember(prototypes, noise), target, noise, z, packing)
 
     def score(
-        self, context: Context, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+        self,
+        context: Context,
+        target: Tensor,
+        noise: Noise | None = None,
+        z: Tensor | None = None,
+        packing: Packing | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Does the same, given prototypes that have been encoded."""
         a = self.architecture
-        target = target.transpose(1, 2)  # (R, T, B)
-        entries, sources = self._forced(context, target, noise, z)
+        packed = packing or Packing.whole(target.shape[2], target.shape[1], target.device)
+        tokens = packed.pack(target.transpose(1, 2))
+        entries, sources = self._forced(context, target, packed, noise, z)
         may_write = None
         if noise and a.write_dropout and sources.shape[-1] and self.training:
-            may_write = ~noise.dropped(a.write_dropout, *target.shape[1:])
-        log_p, possible = copying.target_log_probability(entries, sources, target, may_write=may_write)
+            may_write = ~noise.drop(a.write_dropout, packed, 1).lost.squeeze(-1)
+        log_p, possible = copying.target_log_probability(entries, sources, tokens, may_write=may_write)
         if a.copying == "reluctant" and sources.shape[-1] and self.training:
             log_p = log_p - copying.cost_of_copying(entries, sources.shape[-1])
-        counts = possible & (target != PAD)
-        return log_p.masked_fill(~counts, 0), counts
+        counts = possible & (tokens != PAD)
+        log_p = log_p.masked_fill(~counts, 0)
+        return (log_p, counts) if packing else (packed.unpack(log_p), packed.unpack(counts))
 
     def predicted(self, prototypes: Tensor, target: Tensor) -> Tensor:
         """Returns the most probable token (R, B, T) at each position, given the true ones before it.
 
         Greedy decoding gives the target exactly if this does.
         """
-        entries, sources = self._forced(self.remember(prototypes), target.transpose(1, 2))
-        steps, batch = entries.shape[1:3]
-        each_step = sources.unsqueeze(1).expand(-1, steps, -1, -1).flatten(1, 2)
-        p = copying.token_probabilities(entries.flatten(1, 2), each_step)
-        return p.argmax(-1).view(-1, steps, batch).transpose(1, 2)
+        packing = Packing.whole(target.shape[2], target.shape[1], target.device)
+        entries, sources = self._forced(self.remember(prototypes), target, packing)
+        return packing.unpack(copying.token_probabilities(entries, sources).argmax(-1)).transpose(1, 2)
 
     def _forced(
-        self, context: Context, target: Tensor, noise: Noise | None = None, z: Tensor | None = None
+        self, context: Context, target: Tensor, packing: Packing, noise: Noise | None = None, z: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Decodes along a target (R, T, B): entries (R, T, B, V + C), and what the copy entries produce (R, B, C)."""
-        previous = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], dim=1)
-        _, scores = self.decode(context, context.state, previous, noise=noise, z=z)
-        own = target[:, :-1].transpose(1, 2) if self.architecture.own_attention else context.tokens[..., :0]
-        return self.entries(scores), self.sources(context, own)
+        """Decodes along a target (R, B, T): entries (R, N, V + C), and what the copy entries produce (R, N, C)."""
+        previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1).transpose(1, 2)
+        scores = whole.all_steps(self, context, packing.pack(previous), packing, self._masks(noise, packing), z)
+        own = target[..., : packing.steps - 1] if self.architecture.own_attention else context.tokens[..., :0]
+        return self.entries(scores), self.sources(context, own)[:, packing.rows]
 
     def decode(
         self,
@@ -256,78 +260,71 @@ class Recombiner(nn.Module):
         """Runs the decoder over the previous tokens (R, T, B), T ≥ 1, from a state; `start` is the first step's index.
 
         Returns:
-            The state after the last step, and the scores of all steps.
+            The state after the last step, and the scores of all steps (R, T, B, ...).
         """
-        a = self.architecture
-        steps, batch = previous.shape[1:]
-        x = self._dropped(self.embed(previous), a.dropout, noise)  # (R, T, B, E)
-        if z is not None:
-            x = torch.cat([x, z.to(x.dtype).unsqueeze(1).expand(-1, steps, -1, -1)], dim=-1)
-        feed_drop = self._drop(noise, a.dropout, steps, batch, a.feed)
-        state_drop = noise.drop(a.state_dropout, steps, batch, a.hidden) if noise and a.state_dropout else None
-        write_drop = self._drop(noise, a.feed_dropout, steps, batch, a.feed)
-        if a.feed_dropped_twice and write_drop:
-            feed_drop = write_drop.passed_on(feed_drop)
-        to_feed = self.to_feed.hoisted()
-        loop = Loop(
-            x=x.unbind(1),  # not indexed: the gradient of an index is a tensor as large as all steps together
-            gates=self.decoder.gates(x),
-            from_state=self.decoder.from_state(),
-            feed_and_h=x.new_empty(*x.shape[:3], a.feed + a.hidden),
-            to_feed=to_feed,
-            feed=to_feed.room(steps, batch),
-            h_pre=x.new_empty(*x.shape[:3], self.to_feed.weight.shape[1]),
-            own=OwnOutput(state.history, steps) if a.own_attention else None,
-            own_query=self.own.hoisted() if a.own_attention else None,
-            feed_drops=_each(feed_drop, steps),
-            state_drops=_each(state_drop, steps),
-            start=start,
-        )
-        outputs = []
-        for t in range(steps):
-            state, step = self._step(context, state, loop, t)
-            outputs.append(step)
-        # What a step was given is what the one before it writes from.
-        feed = stacked([*(step.fed for step in outputs[1:]), state.feed])
-        return state, self._scores(outputs, _all_steps(feed, write_drop))
+        packing = Packing.whole(previous.shape[1], previous.shape[2], previous.device)
+        return self.decode_with(self._masks(noise, packing), context, state, previous, z=z, start=start)
 
-    def _step(self, context: Context, state: State, loop: Loop, t: int) -> tuple[State, Step]:
-        """Does one step: h_out from input^t, then what its attention retrieves, h_pre and feed (appendix A.2)."""
-        feed_and_h, feed, fed = join(state.feed, loop.feed_drops[t], state.h, out=loop.feed_and_h[:, t])
-        # The same h for each of its uses, whose gradients a kernel then adds up.
-        (h, h_for_query, h_for_feed), c = loop.gates.cell(t, loop.from_state(feed_and_h), state.c, uses=3)
-        history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
-        retrieved = []
-        if loop.own is not None and loop.own_query is not None:
-            own, own_context = loop.own.attend(loop.own_query(h))
-            retrieved.append(own_context)
-            loop.own.add(h)
-            history = loop.own.states
-        if context.memory is not None:
-            query = h_for_query
-            if self.architecture.attention:  # query^t = [h_out, input^t] (SCAN)
-                query = torch.cat([h_for_query, loop.x[t], feed], dim=-1)
-            scores, contexts = self.attention(query, context.memory, loop.start + t)
-            retrieved.append(contexts)
-        h_pre = join(h_for_feed, loop.state_drops[t], *retrieved, out=loop.h_pre[:, t]).all
-        return State(h, c, loop.to_feed(h_pre, out=loop.feed[:, t]), history), Step(fed, h, own, scores)
-
-    def _scores(self, steps: list[Step], feed: Tensor) -> Scores:
-        """Returns the scores of all steps, given the feed vectors (R, T, B, feed) that they write from."""
-        write = self.embed.scores(feed) if self.write is None else self.write(feed)
-        write = _precise(write).masked_fill(self.unwritable, MASKED)
+    def decode_with(
+        self,
+        masks: Masks,
+        context: Context,
+        state: State,
+        previous: Tensor,
+        *,
+        z: Tensor | None = None,
+        start: int = 0,
+    ) -> tuple[State, Scores]:
+        """Does the same, given where to drop."""
+        batch, steps = previous.shape[2], []
+        for t in range(previous.shape[1]):
+            now = masks.at(slice(t * batch, (t + 1) * batch))
+            state, scores = self.step(context, state, previous[:, t], now, z=z, index=start + t)
+            steps.append(scores)
         longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked
-        own = torch.stack(
-            [nn.functional.pad(step.own, (0, longest - step.own.shape[-1]), value=MASKED) for step in steps], dim=1
-        )
-        gate = None
-        if self.gate is not None:
-            gated = self.architecture.copying == "gated"
-            gate = _precise(self.gate(torch.stack([step.h for step in steps], dim=1) if gated else feed))
-        return Scores(write, own, torch.stack([step.prototypes for step in steps], dim=1), gate)
+        padded = [s._replace(own=nn.functional.pad(s.own, (0, longest - s.own.shape[-1]), value=MASKED)) for s in steps]
+        write, own, prototypes, gate = zip(*padded, strict=True)
+        gates = None if self.gate is None else torch.stack(gate, dim=1)
+        return state, Scores(torch.stack(write, 1), torch.stack(own, 1), torch.stack(prototypes, 1), gates)
+
+    def step(
+        self,
+        context: Context,
+        state: State,
+        previous: Tensor,
+        masks: Masks,
+        *,
+        z: Tensor | None = None,
+        index: int = 0,
+    ) -> tuple[State, Scores]:
+        """Does one step, after the previous tokens (R, B) (appendix A.2)."""
+        x = dropped(self.embed(previous), masks.embedding)  # W_d d^(t-1)
+        x = x if z is None else torch.cat([x, z.to(x.dtype)], dim=-1)
+        feed = dropped(state.feed, masks.feed)
+        h, c = self.decoder.cell(x, torch.cat([feed, state.h], dim=-1), state.c)  # from input^t = [x, feed]
+        history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
+        h_pre = [dropped(h, masks.state)]
+        if self.architecture.own_attention:
+            own = precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))
+            h_pre.append((torch.softmax(own, dim=-1).to(h.dtype).unsqueeze(2) @ history).squeeze(2))
+            history = torch.cat([history, h.unsqueeze(2)], dim=2)
+        if context.memory is not None:
+            query = torch.cat([h, x, feed], dim=-1) if self.architecture.attention else h
+            scores, contexts = self.attention(query, context.memory, index)
+            h_pre.append(contexts)
+        feed = self.to_feed(torch.cat(h_pre, dim=-1))
+        return State(h, c, feed, history), self.scores(dropped(feed, masks.write), h, own, scores)
+
+    def scores(self, feed: Tensor, h: Tensor, own: Tensor, prototypes: Tensor) -> Scores:
+        """Returns the scores of writing and copying, given feed vectors (R, ·, feed) and states (R, ·, H)."""
+        write = self.embed.scores(feed) if self.write is None else self.write(feed)
+        write = precise(write).masked_fill(self.unwritable.squeeze(1), MASKED)
+        if self.gate is None:
+            return Scores(write, own, prototypes, None)
+        return Scores(write, own, prototypes, precise(self.gate(h if self.architecture.copying == "gated" else feed)))
 
     def entries(self, scores: Scores) -> Tensor:
-        """Returns log-probabilities (R, T, B, V + C) of writing each token and of copying from each source."""
+        """Returns log-probabilities (..., V + C) of writing each token and of copying from each source."""
         normalise = {
             "joint": copying.joint,
             "gated": copying.gated,
@@ -344,7 +341,7 @@ class Recombiner(nn.Module):
         return torch.cat([own, context.tokens], dim=-1)
 
 
-def _precise(x: Tensor) -> Tensor:
+def precise(x: Tensor) -> Tensor:
     """Returns x in single precision at least: cell states and probabilities add up small things."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
@@ -352,13 +349,3 @@ def _precise(x: Tensor) -> Tensor:
 def _split(x: Tensor, batch: int) -> Tensor:
     """Splits the axis of all prototypes of a batch: (R, B·K, ...) to (R, B, K, ...)."""
     return x.reshape(x.shape[0], batch, -1, *x.shape[2:])
-
-
-def _all_steps(x: Tensor, drop: Drop | None) -> Tensor:
-    """Drops some of x (R, T, B, size)."""
-    return x if drop is None else dropped(x.flatten(1, 2), drop._replace(bits=drop.bits.flatten(1, 2))).view_as(x)
-
-
-def _each(drop: Drop | None, steps: int) -> Sequence[Drop | None]:
-    """Returns where to drop at each step; None: nowhere."""
-    return [None] * steps if drop is None else drop.steps()

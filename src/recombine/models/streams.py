@@ -7,6 +7,8 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from recombine.models.packing import Packing
+
 
 class Streams(Protocol):
     """A stream of random numbers for each of R replicas.
@@ -17,8 +19,8 @@ class Streams(Protocol):
 
     generators: Sequence[torch.Generator]
 
-    def bytes(self, steps: int, shape: torch.Size) -> Tensor:
-        """Returns random bytes (R, steps, *shape), the first of which do not depend on the number of steps."""
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size); those of a row and a step do not depend on which others there are."""
 
     def uniform(self, shape: torch.Size) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
@@ -50,15 +52,15 @@ class TorchStreams:
         self.device, self.longest = device, longest
         self.generators: Sequence[torch.Generator] = [torch.Generator(device).manual_seed(seed) for seed in seeds]
 
-    def bytes(self, steps: int, shape: torch.Size) -> Tensor:
-        """Returns random bytes (R, steps, *shape)."""
-        drawn = max(steps, self.longest)
-        each = drawn * shape.numel()
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        drawn = max(packing.steps, self.longest)
+        each = drawn * packing.batch * size
         # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
         words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self.device)
         for row, generator in zip(words, self.generators, strict=True):
             row.random_(-(2**63), None, generator=generator)
-        return words.view(torch.uint8)[:, :each].view(-1, drawn, *shape)[:, :steps]
+        return packing.pack(words.view(torch.uint8)[:, :each].view(-1, drawn, packing.batch, size))
 
     def uniform(self, shape: torch.Size) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
@@ -108,10 +110,11 @@ class KernelStreams:
 
         return random_words(self._seeds, self._draws, count)
 
-    def bytes(self, steps: int, shape: torch.Size) -> Tensor:
-        """Returns random bytes (R, steps, *shape)."""
-        each = steps * shape.numel()
-        return self._words(-(-each // 4)).view(torch.uint8)[:, :each].view(-1, steps, *shape)
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        from recombine.models.kernels.noise import random_bytes
+
+        return random_bytes(self._seeds, self._draws, packing.places, size)
 
     def uniform(self, shape: torch.Size) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""

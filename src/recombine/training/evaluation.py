@@ -12,7 +12,7 @@ from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate
 
-BATCH = 256
+BATCH = 512
 
 
 def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:

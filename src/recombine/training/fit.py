@@ -24,8 +24,6 @@ from recombine.training.twins import Twins
 
 ROUNDS = 20
 """How often training that is bounded by steps is judged."""
-LONG = 15_000
-"""Steps of a long training."""
 PATIENT_STEPS = 500
 """No learning rate falls for want of progress in fewer steps than these."""
 
@@ -37,8 +35,8 @@ class Recipe:
     Attributes:
         network: The network's shape; its vocabulary is the data's.
         batch: Sequences in a batch.
-        sorting: Sequences share batches whose lengths are alike, rounded up to a multiple of this: a small number saves
-            padding, a large one mixes lengths, as in batches drawn at random. None: 4, in long training 2.
+        sorting: None: every batch has targets of all lengths (see `Schedule`). Else sequences share batches whose
+            lengths, rounded up to a multiple of this, are alike.
         epochs: Passes over the training rows.
         min_steps: Go on for more epochs until there are so many steps: what small data need.
         max_steps: Stop after so many steps even if the epochs are not over, judging and reporting a few times on the
@@ -170,11 +168,9 @@ def fit(
     model.write_only(seen)
     model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only
     settings = recipe.settings(max(per_epoch))
-    # Every shape costs a capture as a graph, on a GPU; in a long training less padding is worth more of them.
-    rounding = 2 if settings.steps > LONG else 4
     trainer = Trainer(
         model,
-        Schedule(corpus, training, seeds, recipe.batch, rounding=rounding, sorting=recipe.sorting),
+        Schedule(corpus, training, seeds, recipe.batch, sorting=recipe.sorting, fixed=device.type == "cuda"),
         settings,
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,

@@ -156,8 +156,12 @@ class Trainer:
         """Trains to the end, going on from wherever it stands."""
         done = len(self.history.loss)
         batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
-        over = self.history.stopped_early or not self._learning().any()
-        for epoch in range(done, done if over else self.settings.epochs):
+        for epoch in range(done, self.settings.epochs):
+            still = self._learning()
+            if self.history.stopped_early or not still.any():
+                break
+            if still.sum() <= NARROWED * len(still):
+                self.narrow(still.nonzero()[:, 0].tolist())
             began = time.perf_counter()
             with fast_products():
                 self._epoch(batches, began)
@@ -166,11 +170,6 @@ class Trainer:
             if report is not None:
                 steps = self.settings.steps_per_epoch
                 report((epoch + 1) * steps, self.settings.epochs * steps, self.history)
-            still = self._learning()
-            if self.history.stopped_early or not still.any():
-                break
-            if still.sum() <= NARROWED * len(still):
-                self.narrow(still.nonzero()[:, 0].tolist())
         self._put_back()
         self.whole.eval()
         return self.history

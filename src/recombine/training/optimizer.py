@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fusion import fused
+from recombine.models.fast import fused
 
 Precision = Literal["bfloat16", "float32"]
 """What a network computes in on a GPU; its parameters are float32 ones."""
@@ -23,11 +23,8 @@ class Optimizer(Protocol):
     lr: Tensor
     masters: list[Tensor]
 
-    def zero_grad(self) -> None:
-        """Clears the gradients."""
-
-    def step(self) -> None:
-        """Clips each replica's gradient and updates its parameters."""
+    def update(self, gradients: Sequence[Tensor]) -> None:
+        """Clips each replica's gradient and updates its parameters; the gradients may be overwritten."""
 
     def state(self) -> dict[str, Tensor]:
         """Returns all that is needed to go on besides the model."""
@@ -48,8 +45,6 @@ def population_adam(
 class PopulationAdam:
     """Adam with per-replica learning rates and gradient clipping.
 
-    Gradients live in fixed buffers, so that a step can be captured in a CUDA graph.
-
     Args:
         model: Parameters start with an axis of R (or R times a number of) rows.
         replicas: R.
@@ -63,40 +58,29 @@ class PopulationAdam:
         self.replicas, self.clip = replicas, clip
         device = self.parameters[0].device
         self.lr = torch.full((replicas,), lr, device=device)
-        groups = []
-        for parameter in self.parameters:
-            parameter.grad = torch.zeros_like(parameter)
-        for replica in range(replicas):
-            rows = []
-            for parameter in self.parameters:
-                assert parameter.grad is not None
-                row = parameter.detach().view(replicas, -1)[replica]
-                row.grad = parameter.grad.view(replicas, -1)[replica]
-                rows.append(row)
-            groups.append({"params": rows, "lr": self.lr[replica]})
+        self.rows = [
+            [parameter.detach().view(replicas, -1)[r] for parameter in self.parameters] for r in range(replicas)
+        ]
+        groups = [{"params": rows, "lr": self.lr[replica]} for replica, rows in enumerate(self.rows)]
         self.adam = torch.optim.Adam(groups, fused=True, capturable=device.type == "cuda")
 
-    def zero_grad(self) -> None:
-        """Clears the gradients, keeping their memory."""
-        torch._foreach_zero_([_gradient(parameter) for parameter in self.parameters])
-
-    def step(self) -> None:
+    def update(self, gradients: Sequence[Tensor]) -> None:
         """Clips each replica's gradient and updates its parameters."""
+        gradients = [gradient.view(self.replicas, -1) for gradient in gradients]
         if self.clip is not None:
-            self._clip(self.clip)
+            each = [torch.linalg.vector_norm(gradient, dim=1) for gradient in gradients]
+            scale = _clipping(torch.linalg.vector_norm(torch.stack(each), dim=0), self.clip)
+            for gradient in gradients:
+                gradient.mul_(scale.unsqueeze(1))
+        for replica, rows in enumerate(self.rows):
+            for row, gradient in zip(rows, gradients, strict=True):
+                row.grad = gradient[replica]
         self.adam.step()
-
-    def _clip(self, largest: float) -> None:
-        gradients = [_gradient(parameter).view(self.replicas, -1) for parameter in self.parameters]
-        each = [torch.linalg.vector_norm(gradient, dim=1) for gradient in gradients]
-        scale = _clipping(torch.linalg.vector_norm(torch.stack(each), dim=0), largest)
-        for gradient in gradients:
-            gradient.mul_(scale.unsqueeze(1))
 
     def state(self) -> dict[str, Tensor]:
         """Returns all that is needed to go on: moments, step counts, learning rates."""
         state = {"lr": self.lr}
-        for number, rows in enumerate(self._rows()):
+        for number, rows in enumerate(zip(*self.rows, strict=True)):
             for name in self.adam.state[rows[0]]:
                 state[f"{number}.{name}"] = torch.stack([self.adam.state[row][name] for row in rows])
         return state
@@ -104,14 +88,10 @@ class PopulationAdam:
     def restore(self, state: dict[str, Tensor]) -> None:
         """Goes on from a saved state."""
         self.lr.copy_(state["lr"])
-        for number, rows in enumerate(self._rows()):
+        for number, rows in enumerate(zip(*self.rows, strict=True)):
             saved = {name.partition(".")[2]: value for name, value in state.items() if name.startswith(f"{number}.")}
             for replica, row in enumerate(rows):
                 self.adam.state[row] = {name: value[replica].clone().to(row.device) for name, value in saved.items()}
-
-    def _rows(self) -> Sequence[Sequence[Tensor]]:
-        """Returns, for each parameter, the part of each replica."""
-        return list(zip(*(group["params"] for group in self.adam.param_groups), strict=True))
 
 
 class KernelAdam:
@@ -139,19 +119,10 @@ class KernelAdam:
         self.steps = torch.zeros((), device=device)
         self._whole = torch.ones(replicas, device=device)
 
-    def zero_grad(self) -> None:
-        """Forgets the gradients: the next ones are written, not added."""
-        for parameter in self.parameters:
-            parameter.grad = None
-
-    def step(self) -> None:
+    def update(self, gradients: Sequence[Tensor]) -> None:
         """Clips each replica's gradient and updates its parameters."""
         from recombine.models.kernels.adam import adam, norms
 
-        gradients = [
-            torch.zeros_like(parameter) if parameter.grad is None else parameter.grad.contiguous()
-            for parameter in self.parameters
-        ]
         scale = self._whole
         if self.clip is not None:
             scale = _clipping(norms(gradients, self.replicas), self.clip)
@@ -176,6 +147,10 @@ def _clipping(norms: Tensor, largest: float) -> Tensor:
     return (largest / (norms + 1e-6)).clamp(max=1)
 
 
-def _gradient(parameter: Tensor) -> Tensor:
-    assert parameter.grad is not None
-    return parameter.grad
+def gradients_of(model: nn.Module) -> list[Tensor]:
+    """Returns the gradients of all parameters, zero where there are none, and forgets them."""
+    found = []
+    for parameter in model.parameters():
+        gradient, parameter.grad = parameter.grad, None
+        found.append(torch.zeros_like(parameter) if gradient is None else gradient.contiguous())
+    return found

@@ -12,6 +12,7 @@ SCAN_GENERATOR = Recipe(
     network=Architecture(vocabulary=_FILLED_IN),
     batch=32,
     epochs=8,
+    sorting=4,
     lr=2e-3,
     held_out=0.1,
     patience=4,

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from recombine.models.fusion import fused
+from recombine.models.fast import fused
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
 from recombine.training.schedule import Group

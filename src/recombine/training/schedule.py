@@ -1,4 +1,4 @@
-"""Which rows each replica sees at each step: shuffled, mixed, and sorted by length so that batches waste no padding."""
+"""Which rows each replica sees at each step: shuffled, mixed, and put into batches that waste no padding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,16 @@ import numpy as np
 
 from recombine.training.corpus import Corpus
 
+ROUNDING = 4
+"""The steps of batches of one length, which are sorted, are a multiple of this where CUDA graphs need few shapes."""
+
 
 class Batch(NamedTuple):
     """One step of training."""
 
-    rows: np.ndarray  # (R, B): which rows of the corpus
+    rows: np.ndarray  # (R, B): which rows of the corpus, those with the longest targets first
     source_steps: int
-    target_steps: int
+    counts: tuple[int, ...]  # how many of the rows each step of the targets has
 
 
 @dataclass(frozen=True)
@@ -66,19 +69,21 @@ def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequen
 class Schedule:
     """An endless sequence of batches, the same for the same seeds; a replica's batches do not depend on the others.
 
-    A pool of batches is drawn at a time and sorted within each replica, by the longer of source and target first: by
-    targets alone, batches of short ones would hold sources of all lengths. Then batches of about the same length in
-    every replica go together, in an order that all share.
+    Batches are stratified. A pool of rows is drawn and cut, by the length of targets, into as many strata as a batch
+    has rows; each batch has one row of each. So all batches have short and long targets in the same proportions, and
+    nearly the same number of rows goes on at each step: what a network learns of short targets and of long ones it
+    learns together, without padding. Batches of one length alone cost predictors generalisation (docs/results.md).
 
     Attributes:
         corpus: The rows.
         groups: For each replica, the groups of rows that it draws from.
         seeds: One per replica.
         batch: B.
-        pool: How many batches are drawn and sorted at a time.
-        rounding: Batches' steps are rounded up to a multiple of this, so that there are few different shapes.
-        sorting: Rows are sorted by lengths that are rounded up to a multiple of this; None: of `rounding`. The larger,
-            the more lengths are mixed in a batch.
+        pool: How many batches are drawn at a time; stratified ones, no more than make a pass over the rows.
+        sorting: If given, batches are not stratified: rows share batches whose lengths, rounded up to a multiple of
+            this, are alike. The longer of source and target counts first: by targets alone, batches of short ones would
+            hold sources of all lengths.
+        fixed: Give batches one of a few shapes, as CUDA graphs need it; else each its own.
         active: The replicas that batches are for, all of them at first; may become fewer on the way.
     """
 
@@ -87,41 +92,66 @@ class Schedule:
     seeds: Sequence[int]
     batch: int
     pool: int = 64
-    rounding: int = 4
     sorting: int | None = None
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         self.active = list(range(len(self.seeds)))
 
     def mean_tokens(self) -> list[float]:
         """Returns how many tokens the targets of each replica have on average, as often as they are drawn."""
-        found = []
-        for replica, groups in enumerate(self.groups):
-            lengths, _ = self._lengths(replica)
-            means = [np.average(lengths[group.rows], weights=group.weights) for group in groups]
-            found.append(float(np.average(means, weights=[group.share for group in groups])))
-        return found
+        return [float(self._reaching(replica).sum()) for replica in range(len(self.seeds))]
 
     def __iter__(self) -> Iterator[Batch]:
-        order = np.random.default_rng(0)
-        streams = {replica: self._stream(replica) for replica in self.active}
-        drawn: dict[int, np.ndarray] = {}
+        streams = {replica: self._batches(replica) for replica in self.active}
+        shapes: _Shapes | None = None
         while True:
-            for replica in self.active:
-                drawn[replica] = self._sorted(replica, next(streams[replica]))
-            for number in order.permutation(self.pool):
-                chosen = slice(number * self.batch, (number + 1) * self.batch)
-                yield self._shaped(np.stack([drawn[replica][chosen] for replica in self.active]))
+            rows = np.stack([next(streams[replica]) for replica in self.active])
+            targets, sources = zip(*map(self._lengths, self.active), strict=True)
+            longest = np.max([each[row] for each, row in zip(targets, rows, strict=True)], axis=0)  # of each place
+            source = max(int(each[row].max()) for each, row in zip(sources, rows, strict=True))
+            batch = Batch(rows, source, tuple((longest > np.arange(longest[0])[:, None]).sum(1).tolist()))
+            if self.fixed and self.sorting is None:
+                if shapes is None or shapes.replicas != self.active:
+                    shapes = _Shapes(self)
+                batch = shapes.fit(batch)
+            elif self.fixed:
+                source_steps, steps = (-(-each // ROUNDING) * ROUNDING for each in (source, len(batch.counts)))
+                batch = Batch(rows, source_steps, (self.batch,) * steps)
+            yield batch
 
-    def _stream(self, replica: int) -> Iterator[np.ndarray]:
-        """Yields pools of row indices for one replica."""
+    def _batches(self, replica: int) -> Iterator[np.ndarray]:
+        """Yields the batches of one replica, each with the rows that have the longest targets first."""
         rng = np.random.default_rng([1, self.seeds[replica]])
-        groups = self.groups[replica]
+        order = np.random.default_rng(0)  # the same for all, so that long batches of all replicas go together
+        targets, sources = self._lengths(replica)
+        for pool in self._pools(replica, rng):
+            if self.sorting is None:
+                rows = pool[np.lexsort((-sources[pool], -targets[pool]))].reshape(self.batch, -1)
+                # The longest rows stay in order, so that batches stand by their length.
+                batches = np.concatenate([rows[:1], rng.permuted(rows[1:], axis=1)]).T
+            else:
+                t, s = (_rounded(lengths[pool], self.sorting) for lengths in (targets, sources))
+                batches = pool[np.lexsort((s, t, np.maximum(t, s)))].reshape(-1, self.batch)
+                longest_first = (-targets[batches]).argsort(axis=1, kind="stable")
+                batches = np.take_along_axis(batches, longest_first, axis=1)
+            yield from batches[order.permutation(len(batches))]
+
+    def pool_of(self, replica: int) -> int:
+        """Returns how many batches of a replica are drawn at a time."""
+        if self.sorting is not None:  # of one pass, sorted, the same rows would share a batch every time
+            return self.pool
+        first = self.groups[replica][0]
+        return max(1, min(self.pool, int(len(first.rows) / first.share) // self.batch))
+
+    def _pools(self, replica: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """Yields pools of row indices for one replica."""
+        groups, size = self.groups[replica], self.pool_of(replica) * self.batch
         shares = np.array([group.share for group in groups]) / sum(group.share for group in groups)
         decks = [np.empty(0, dtype=np.int64) for _ in groups]
         while True:
-            which = rng.choice(len(groups), size=self.pool * self.batch, p=shares)
-            pool = np.empty(len(which), dtype=np.int64)
+            which = rng.choice(len(groups), size=size, p=shares)
+            pool = np.empty(size, dtype=np.int64)
             for number, group in enumerate(groups):
                 here = which == number
                 pool[here], decks[number] = group.drawn(int(here.sum()), decks[number], rng)
@@ -131,19 +161,70 @@ class Schedule:
         targets, sources = self.corpus.target_lengths, self.corpus.source_lengths
         return targets[replica % len(targets)], sources[replica % len(sources)]
 
-    def _sorted(self, replica: int, pool: np.ndarray) -> np.ndarray:
-        """Sorts by rounded lengths only, so that copies of a row from later passes do not end up side by side."""
-        targets, sources = (
-            _rounded(lengths[pool], self.sorting or self.rounding) for lengths in self._lengths(replica)
-        )
-        return pool[np.lexsort((sources, targets, np.maximum(targets, sources)))]
+    def _reaching(self, replica: int) -> np.ndarray:
+        """Returns the share of a replica's targets (T,), as often as they are drawn, that reach each step."""
+        lengths, _ = self._lengths(replica)
+        steps = np.arange(max(int(lengths[group.rows].max()) for group in self.groups[replica]))
+        each = [
+            np.average(lengths[group.rows][:, None] > steps, axis=0, weights=group.weights)
+            for group in self.groups[replica]
+        ]
+        found: np.ndarray = np.average(each, axis=0, weights=[group.share for group in self.groups[replica]])
+        return found
 
-    def _shaped(self, index: np.ndarray) -> Batch:
-        targets, sources = (
-            np.array([max(int(lengths[row].max()) for lengths, row in zip(each, index, strict=True))])
-            for each in zip(*map(self._lengths, self.active), strict=True)
-        )
-        return Batch(index, *(int(_rounded(steps, self.rounding)[0]) for steps in (sources, targets)))
+
+class _Shapes:
+    """The few shapes that all batches of a schedule have.
+
+    At each step there are as many rows as hardly any pool exceeds. Where one does, there are more from then on. Batches
+    without the longest rows end sooner: at one of `LENGTHS` steps, chosen to leave as few steps as can be to go.
+    """
+
+    LENGTHS = 3
+    MARGIN = 4.0
+    """How many standard deviations the number of rows may be above its mean before the shapes have to change."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.replicas = list(schedule.active)
+        reaching = [schedule._reaching(replica) for replica in self.replicas]
+        steps = max(map(len, reaching))
+        self.counts = np.ones(steps, dtype=np.int64)
+        self.source_steps = 0
+        longest = np.zeros(schedule.pool)  # of the batches of a pool, in order
+        for replica, share in zip(self.replicas, reaching, strict=True):
+            pool = schedule.pool_of(replica)
+            size = pool * schedule.batch
+            most = size * share + self.MARGIN * np.sqrt(size * share * (1 - share))
+            counts = np.minimum(np.ceil(most / pool), schedule.batch).astype(np.int64)
+            self.counts[: len(counts)] = np.maximum(self.counts[: len(counts)], counts)
+            own = (share > (np.arange(pool)[:, None] + 0.5) / size).sum(1)
+            longest = np.maximum(longest, own[np.arange(schedule.pool) * pool // schedule.pool])
+            _, sources = schedule._lengths(replica)
+            own_sources = [int(sources[group.rows].max()) for group in schedule.groups[replica]]
+            self.source_steps = max(self.source_steps, *own_sources)
+        self.counts[0] = schedule.batch
+        self.lengths = _cuts(longest.astype(int), steps, self.LENGTHS)
+
+    def fit(self, batch: Batch) -> Batch:
+        """Returns a batch in one of the shapes; where it fits none, they grow."""
+        own = np.array(batch.counts)
+        if (own > self.counts[: len(own)]).any():
+            self.counts[: len(own)] = np.maximum(self.counts[: len(own)], own)
+        steps = next(length for length in self.lengths if length >= len(own))
+        return batch._replace(source_steps=self.source_steps, counts=tuple(self.counts[:steps].tolist()))
+
+
+def _cuts(longest: np.ndarray, most: int, count: int) -> list[int]:
+    """Returns some lengths, the last of them `most`: batches made as long as the next of them have the fewest steps."""
+    found = [most]
+
+    def steps(length: int) -> int:
+        cuts = np.array(sorted({*found, length}))
+        return int(cuts[np.searchsorted(cuts, longest)].sum())
+
+    while len(found) < count:
+        found.append(min(map(int, longest), key=steps))
+    return sorted({*found})
 
 
 def _rounded(steps: np.ndarray, multiple: int) -> np.ndarray:

@@ -8,12 +8,16 @@ from torch import Tensor
 
 from recombine.data.vocabulary import SEP
 from recombine.models.noise import Noise
+from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
-from recombine.training.optimizer import Optimizer
+from recombine.training.optimizer import Optimizer, gradients_of
 from recombine.training.schedule import Batch
 from recombine.training.stand_ins import disguised
 from recombine.training.twins import Twins
+
+Shape = tuple[int, tuple[int, ...]]
+"""How many steps the sources have, and how many rows each step of the targets."""
 
 
 class Step:
@@ -25,8 +29,8 @@ class Step:
         optimizer: Updates the replicas.
         noise: Where dropout comes from.
         tokens: The summed loss is divided by the number of sequences times this of each replica (R,): one, or how many
-            tokens its targets have on average. By the batch's own tokens, those of long targets, which share batches,
-            would count for less.
+            tokens its targets have on average. By the batch's own tokens, those of batches with many would count for
+            less.
         graphs: On a GPU, capture the whole step as a CUDA graph, one per shape.
     """
 
@@ -46,7 +50,7 @@ class Step:
         self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
         self._stand_ins: tuple[Tensor, float] | None = None
         self.twins: Twins | None = None  # those to rename in every tuple
-        self._graphs: dict[tuple[int, int], Callable[[], None]] | None = None
+        self._graphs: dict[Shape, Callable[[], None]] | None = None
         if graphs and device.type == "cuda":
             self._start_capturing()
 
@@ -54,6 +58,7 @@ class Step:
         self._graphs = {}
         self._pool = torch.cuda.graph_pool_handle()
         self._rows: Tensor | None = None
+        self._kept: list[Packing] = []  # whose tensors graphs read
 
     def disguise(self, pool: Tensor, rate: float) -> None:
         """From now on, lets stand-ins from the pool (R, ids) take the place of some tokens in some tuples."""
@@ -75,47 +80,49 @@ class Step:
     def __call__(self, batch: Batch) -> None:
         """Does one step."""
         rows = torch.from_numpy(np.ascontiguousarray(batch.rows))  # else the copy below waits for the GPU
+        shape = (batch.source_steps, batch.counts)
         if self._graphs is None:
-            self._train(rows.to(self.corpus.rows.device), batch.source_steps, batch.target_steps)
+            self._train(rows.to(self.corpus.rows.device), shape)
             return
         if self._rows is None:
             self._rows = rows.to(self.corpus.rows.device)
         else:
             self._rows.copy_(rows.pin_memory(), non_blocking=True)
-        shape = (batch.source_steps, batch.target_steps)
         if shape not in self._graphs:
             self._graphs[shape] = self._first(shape)
         else:
             self._graphs[shape]()
 
-    def _train(self, rows: Tensor, source_steps: int, target_steps: int) -> None:
-        sources, target = self.corpus.batch(rows, source_steps, target_steps)
+    def _train(self, rows: Tensor, shape: Shape) -> None:
+        source_steps, counts = shape
+        sources, target = self.corpus.batch(rows, source_steps, len(counts))
         if self._stand_ins is not None:
             sources, target = disguised(sources, target, *self._stand_ins, self.noise)
         if self.twins is not None:
             sources, target = self.twins.disguised(sources, target, self.noise)
-        log_p, _ = self.model(sources, target, self.noise)
-        sequences = target.shape[1]
-        loss = -log_p.sum(2).sum(1) / (sequences * self.tokens)  # (R,); all at once, threads would each sum a part
-        self.optimizer.zero_grad()
+        log_p, _ = self.model(sources, target, self.noise, packing=Packing.of(counts, target.device))
+        # In pieces: of many at once, threads would each sum a piece of their own.
+        total = torch.stack([piece.sum(1) for piece in log_p.split(4096, dim=1)]).sum(0)
+        loss = -total / (target.shape[1] * self.tokens)  # (R,)
         loss.sum().backward()
-        self.optimizer.step()
+        self.optimizer.update(gradients_of(self.model))
         self.loss += loss.detach()
 
-    def _first(self, shape: tuple[int, int]) -> Callable[[], None]:
+    def _first(self, shape: Shape) -> Callable[[], None]:
         """Does the first step of a shape eagerly, which also warms up what a capture may not; then captures it."""
         assert self._rows is not None
         rows = self._rows
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
-            self._train(rows, *shape)
+            self._train(rows, shape)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         for generator in self.noise.generators:
             graph.register_generator_state(generator)
         with torch.cuda.graph(graph, pool=self._pool):
-            self._train(rows, *shape)
+            self._train(rows, shape)
+        self._kept.append(Packing.of(shape[1], rows.device))
         return graph.replay
 
     def take_loss(self) -> Tensor:

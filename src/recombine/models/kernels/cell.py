@@ -2,95 +2,117 @@
 
 from collections.abc import Sequence
 
-import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.models.kernels.gates import activate, gates_gradient, sum_gates, tanh, write_gates
+from recombine.models.drop import Drop
+from recombine.models.kernels.drop import dropped
+from recombine.models.kernels.gates import gates_gradient, read_biased, tanh, write_gates
 from recombine.models.kernels.tiles import here, read, strides, tiles
 
 
-def cell(from_input: Tensor, from_state: Tensor, bias: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the next (h, c) of an LSTM; `from_state` and `bias` are contiguous."""
-    replicas, batch, size = c.shape
-    h = from_state.new_empty(c.shape)
-    c_after = torch.empty_like(c, memory_format=torch.contiguous_format)
-    grid, block = tiles(replicas * batch, size)
-    _cell[grid](h, c_after, from_input, from_state, bias, c, batch, size, *strides(from_input, c), block=block)
-    return h, c_after
+def cell(
+    gates: Tensor,
+    bias: Tensor,
+    before: Tensor,
+    c: Tensor,
+    h: Tensor,
+    *,
+    pre: Tensor | None = None,
+    drop: Drop | None = None,
+    later: Tensor | None = None,
+) -> None:
+    """Computes the next c and h (R, n, H) of LSTMs.
+
+    Args:
+        gates: Before activation, without their bias (R, n, 4H).
+        bias: (R, 1, 4H), contiguous.
+        before: The cell state before (R, n or more, H).
+        c: Where to write the cell state.
+        h: Where to write h.
+        pre: Where to write h as well, in part dropped.
+        drop: Where to drop it.
+        later: Where to write h of the first rows as well (R, n or fewer, H).
+    """
+    replicas, rows, size = h.shape
+    bits, limit, scale = (None, 0, 1.0) if drop is None else drop
+    grid, block = tiles(replicas * rows, size)
+    every = (gates, before, c, h, pre, bits, later)
+    going_on = 0 if later is None else later.shape[1]
+    _cell[grid](bias, *every, rows, going_on, size, limit, scale, *strides(*every), block=block)
 
 
-@triton.jit
-def _cell(h, c_after, from_input, from_state, bias, c, batch, size, x_r, x_b, c_r, c_b, block: tl.constexpr):
-    row, r, n, column, there = here(batch, size, block)
-    from_input += r * x_r + n * x_b + column
-    from_state += row * 4 * size + column
-    i, f, g, o = sum_gates(from_input, from_state, bias + r * 4 * size + column, size, there)
-    i, f, g, o = activate(i, f, g, o)
-    state = f * read(c + r * c_r + n * c_b + column, there) + i * g
-    tl.store(c_after + row * size + column, state, mask=there)
-    tl.store(h + row * size + column, o * tanh(state), mask=there)
+@triton.jit(do_not_specialize=["rows", "going_on"])
+def _cell(
+    bias, gates, before, c, h, pre, bits, later, rows, going_on, size, limit, scale,
+    g_r, g_b, b_r, b_b, c_r, c_b, h_r, h_b, p_r, p_b, bits_r, bits_b, l_r, l_b, block: tl.constexpr,
+):  # fmt: skip
+    _, r, n, column, there = here(rows, size, block)
+    i, f, g, o = read_biased(gates + r * g_r + n * g_b + column, bias + r * 4 * size + column, size, there)
+    state = f * read(before + r * b_r + n * b_b + column, there) + i * g
+    tl.store(c + r * c_r + n * c_b + column, state, mask=there)
+    output = o * tanh(state)
+    tl.store(h + r * h_r + n * h_b + column, output, mask=there)
+    if later is not None:
+        tl.store(later + r * l_r + n * l_b + column, output, mask=column < tl.where(n < going_on, size, 0))
+    if pre is not None:
+        output = dropped(output, bits + r * bits_r + n * bits_b + column, limit, scale, there)
+        tl.store(pre + r * p_r + n * p_b + column, output, mask=there)
 
 
 def cell_gradient(
-    from_input: Tensor,
-    from_state: Tensor,
+    gates: Tensor,
     bias: Tensor,
+    before: Tensor,
     c: Tensor,
-    c_after: Tensor,
     *,
-    d_h: Sequence[Tensor | None],
-    d_c_after: Tensor | None,
+    d_h: Sequence[Tensor],
+    d_pre: Tensor,
+    drop: Drop | None,
+    d_c: Tensor,
     d_gates: Tensor,
-) -> Tensor:
-    """Writes the gradient of the gates to `d_gates` and returns that of c.
+) -> None:
+    """Writes the gradient of the gates before activation, and that of the cell state before over that after.
 
     Args:
-        from_input: As for `cell`, as are the next three.
-        from_state: See there.
-        bias: See there.
-        c: See there.
-        c_after: The cell state that it returned.
-        d_h: Gradients of up to three uses of h.
-        d_c_after: Gradient of that cell state.
+        gates: As for `cell`.
+        bias: As for `cell`.
+        before: The cell state before.
+        c: The cell state after.
+        d_h: Gradients of h (R, n, H), one to three, which are added up.
+        d_pre: One more, of h in part dropped.
+        drop: Where that was dropped.
+        d_c: Gradient of the cell state (R, n, H).
         d_gates: Where to write.
     """
-    replicas, batch, size = c.shape
-    d_c = torch.empty_like(c_after)
+    replicas, rows, size = d_pre.shape
+    bits, limit, scale = (None, 0, 1.0) if drop is None else drop
+    grid, block = tiles(replicas * rows, size)
     uses = [*d_h, None, None][:3]
-    grid, block = tiles(replicas * batch, size)
-    _cell_gradient[grid](
-        d_gates, d_c, from_input, from_state, bias, c, c_after, *uses,
-        None if d_c_after is None else d_c_after.contiguous(),
-        batch, size, *strides(d_gates, from_input, c, *uses), block=block,
-    )  # fmt: skip
-    return d_c
+    every = (d_gates, d_c, gates, before, c, d_pre, bits, *uses)
+    _cell_gradient[grid](bias, *every, rows, size, limit, scale, *strides(*every), block=block)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def _cell_gradient(
-    d_gates, d_c, from_input, from_state, bias, c, c_after, d_h1, d_h2, d_h3, d_c_after, batch, size,
-    g_r, g_b, x_r, x_b, c_r, c_b, h1_r, h1_b, h2_r, h2_b, h3_r, h3_b,
-    block: tl.constexpr,
+    bias, d_gates, d_c, gates, before, c, d_pre, bits, d_h1, d_h2, d_h3, rows, size, limit, scale,
+    dg_r, dg_b, dc_r, dc_b, g_r, g_b, b_r, b_b, c_r, c_b, p_r, p_b, bits_r, bits_b,
+    h1_r, h1_b, h2_r, h2_b, h3_r, h3_b, block: tl.constexpr,
 ):  # fmt: skip
-    row, r, n, column, there = here(batch, size, block)
-    from_input += r * x_r + n * x_b + column
-    from_state += row * 4 * size + column
-    i, f, g, o = sum_gates(from_input, from_state, bias + r * 4 * size + column, size, there)
-    i, f, g, o = activate(i, f, g, o)
-    d_h = tl.zeros((block,), dtype=tl.float32)
-    if d_h1 is not None:
-        d_h += read(d_h1 + r * h1_r + n * h1_b + column, there)
+    _, r, n, column, there = here(rows, size, block)
+    i, f, g, o = read_biased(gates + r * g_r + n * g_b + column, bias + r * 4 * size + column, size, there)
+    d_h = read(d_pre + r * p_r + n * p_b + column, there)
+    if bits is not None:
+        d_h = dropped(d_h, bits + r * bits_r + n * bits_b + column, limit, scale, there)
+    d_h += read(d_h1 + r * h1_r + n * h1_b + column, there)
     if d_h2 is not None:
         d_h += read(d_h2 + r * h2_r + n * h2_b + column, there)
     if d_h3 is not None:
         d_h += read(d_h3 + r * h3_r + n * h3_b + column, there)
-    d_after = tl.zeros((block,), dtype=tl.float32)
-    if d_c_after is not None:
-        d_after += read(d_c_after + row * size + column, there)
-    before = read(c + r * c_r + n * c_b + column, there)
-    after = read(c_after + row * size + column, there)
-    d_i, d_f, d_g, d_o, d_before = gates_gradient(i, f, g, o, before, after, d_h, d_after)
-    write_gates(d_gates + r * g_r + n * g_b + column, d_i, d_f, d_g, d_o, size, there)
-    tl.store(d_c + row * size + column, d_before, mask=there)
+    d_c += r * dc_r + n * dc_b + column
+    earlier = read(before + r * b_r + n * b_b + column, there)
+    after = read(c + r * c_r + n * c_b + column, there)
+    d_i, d_f, d_g, d_o, d_before = gates_gradient(i, f, g, o, earlier, after, d_h, read(d_c, there))
+    write_gates(d_gates + r * dg_r + n * dg_b + column, d_i, d_f, d_g, d_o, size, there)
+    tl.store(d_c, d_before, mask=there)

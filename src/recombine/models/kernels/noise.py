@@ -34,3 +34,38 @@ def _random_words(out, seeds, counter, size, block: tl.constexpr):
     tl.store(out + 1, b.to(tl.int32, bitcast=True), mask=place * 4 + 1 < size)
     tl.store(out + 2, c.to(tl.int32, bitcast=True), mask=place * 4 + 2 < size)
     tl.store(out + 3, d.to(tl.int32, bitcast=True), mask=place * 4 + 3 < size)
+
+
+def random_bytes(seeds: Tensor, counter: Tensor, places: Tensor, size: int) -> Tensor:
+    """Returns random bytes (R, N, size), those of a place being the same whichever other places there are.
+
+    Args:
+        seeds: One per replica (R,).
+        counter: Which draw this is, a number on the device; it is raised by one.
+        places: The place of each position (N,).
+        size: How many bytes each position has.
+    """
+    words = -(-size // 16)  # of 16 bytes, which is what one draw gives
+    out = torch.empty(len(seeds), len(places), 4 * words, dtype=torch.int32, device=seeds.device)
+    block = 512
+    grid = (triton.cdiv(len(places) * words, block), len(seeds))
+    _random_bytes[grid](out, seeds, counter, places, len(places), words, block=block)
+    counter += 1
+    return out.view(torch.uint8)[..., :size]
+
+
+@triton.jit(do_not_specialize=["count"])
+def _random_bytes(out, seeds, counter, places, count, words, block: tl.constexpr):
+    r = tl.program_id(1).to(tl.int64)
+    i = tl.program_id(0) * block + tl.arange(0, block)
+    there = i < count * words
+    draw = tl.load(counter)
+    place = tl.load(places + i // words, mask=there, other=0).to(tl.int32) * words + i % words
+    low, high = (draw & 0xFFFFFFFF).to(tl.uint32), (draw >> 32).to(tl.uint32)
+    zero = (place * 0).to(tl.uint32)
+    a, b, c, d = tl.philox(tl.load(seeds + r), place.to(tl.uint32), zero + low, zero + high, zero)
+    out += (r * count * words + i) * 4
+    tl.store(out, a.to(tl.int32, bitcast=True), mask=there)
+    tl.store(out + 1, b.to(tl.int32, bitcast=True), mask=there)
+    tl.store(out + 2, c.to(tl.int32, bitcast=True), mask=there)
+    tl.store(out + 3, d.to(tl.int32, bitcast=True), mask=there)

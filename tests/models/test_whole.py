@@ -1,0 +1,111 @@
+"""All steps at once, by `models.fast`, beside one after the other, as `Recombiner` defines them."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from networks import VARIANTS, batch, network, some_z
+from torch import Tensor
+
+from recombine.data.vocabulary import BOS, PAD
+from recombine.models.architecture import Architecture
+from recombine.models.copying import Scores
+from recombine.models.fast import whole
+from recombine.models.noise import Noise
+from recombine.models.packing import Packing
+from recombine.models.recombiner import Context, Masks, Recombiner
+
+every_variant = pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
+CPU = torch.device("cpu")
+
+
+def longest_first(target: Tensor) -> tuple[Tensor, Packing]:
+    """Targets (R, B, T) with the longest rows first, and the packing that leaves out rows that have ended in all."""
+    lengths = (target != PAD).sum(-1)
+    order = lengths.argsort(dim=1, descending=True, stable=True)
+    longest = lengths.gather(1, order).max(0).values
+    counts = tuple(int((longest > t).sum()) for t in range(int(longest[0])))
+    assert any(a > b for a, b in pairwise(counts))
+    return target.gather(1, order.unsqueeze(-1).expand_as(target)), Packing.of(counts, CPU)
+
+
+def values_and_gradients(
+    model: Recombiner, prototypes: Tensor, target: Tensor, z: Tensor | None, packing: Packing | None
+) -> list[Tensor]:
+    log_p, counts = model(prototypes, target, Noise([3, 4], longest=9), z=z, packing=packing)
+    if packing is not None:
+        log_p, counts = packing.unpack(log_p), packing.unpack(counts)
+    weights = torch.randn(log_p.shape, generator=torch.Generator().manual_seed(0), dtype=log_p.dtype)
+    gradients = torch.autograd.grad((log_p * weights).sum(), list(model.parameters()), materialize_grads=True)
+    return [log_p, counts.double(), *gradients]
+
+
+def assert_equal(some: list[Tensor], others: list[Tensor]) -> None:
+    for one, other in zip(some, others, strict=True):
+        assert torch.allclose(one, other, atol=1e-11)
+
+
+@every_variant
+def test_it_has_the_values_and_gradients_of_the_plain_decoder(
+    architecture: Architecture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = network(architecture, seeds=(1, 2)).train()
+    prototypes, target = batch(model, 5, target=7)
+    target, packing = longest_first(target)
+    z = some_z(model, 5)
+    fast = values_and_gradients(model, prototypes, target, z, packing)
+
+    def plain(
+        model: Recombiner, context: Context, previous: Tensor, packing: Packing, masks: Masks, z: Tensor | None
+    ) -> Scores:
+        everywhere = Masks(*(drop and drop._replace(bits=packing.unpack(drop.bits).flatten(1, 2)) for drop in masks))
+        tokens = packing.unpack(previous, fill=BOS)
+        _, scores = model.decode_with(everywhere, context, context.state, tokens, z=z)
+        return Scores(*(None if each is None else packing.pack(each) for each in scores))
+
+    monkeypatch.setattr(whole, "all_steps", plain)
+    assert_equal(fast, values_and_gradients(model, prototypes, target, z, packing))
+
+
+@every_variant
+def test_rows_that_have_ended_can_be_left_out(architecture: Architecture) -> None:
+    """Values and gradients are those of the padded computation, dropout included."""
+    model = network(architecture, seeds=(1, 2)).train()
+    prototypes, target = batch(model, 5, target=7)
+    target, packing = longest_first(target)
+    z = some_z(model, 5)
+    padded = values_and_gradients(model, prototypes, target[..., : packing.steps], z, None)
+    assert_equal(values_and_gradients(model, prototypes, target, z, packing), padded)
+
+
+@every_variant
+def test_more_rows_than_there_need_be_change_nothing(architecture: Architecture) -> None:
+    model = network(architecture, seeds=(1, 2)).train()
+    prototypes, target = batch(model, 5, target=7)
+    target, packing = longest_first(target)
+    z = some_z(model, 5)
+    wider = Packing.of(tuple(min(5, count + 1) for count in packing.counts), CPU)
+    assert_equal(
+        values_and_gradients(model, prototypes, target, z, packing),
+        values_and_gradients(model, prototypes, target, z, wider),
+    )
+
+
+@pytest.mark.parametrize("name", ["scan", "morphology", "predictor"])
+def test_it_may_be_gone_back_over_twice(name: str) -> None:
+    model = network(VARIANTS[name], seeds=(1,))
+    prototypes, target = batch(model, 3)
+    loss = model(prototypes, target)[0].sum()
+    parameters = list(model.parameters())
+    first = torch.autograd.grad(loss, parameters, retain_graph=True)
+    second = torch.autograd.grad(loss, parameters)
+    assert_equal(list(first), list(second))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_decoding_a_single_token_changes_no_parameter(name: str) -> None:
+    model = network(VARIANTS[name], seeds=(4, 5))
+    before = [parameter.clone() for parameter in model.parameters()]
+    prototypes, target = batch(model, 1, target=2)
+    model(prototypes, target[..., :1], z=some_z(model, 1))
+    assert all(torch.equal(parameter, old) for parameter, old in zip(model.parameters(), before, strict=True))
