@@ -25,7 +25,7 @@ GENERATOR = replace(
     ),
     batch=16,
     lr=0.02,
-    epochs=8,
+    epochs=6,
     min_steps=0,
     max_steps=None,
 )

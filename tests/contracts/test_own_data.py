@@ -89,8 +89,8 @@ def test_settings_that_are_data_are_saved(case: Case, rarity: object, tmp_path: 
 
 
 def quick(case: Case) -> dict[str, object]:
-    """A case's settings, with next to no training."""
-    network = {"network": replace(RECIPE, max_steps=5)} if "network" in case.settings else {}
+    """A case's settings, with little training."""
+    network = {"network": replace(RECIPE, max_steps=50)} if "network" in case.settings else {}
     return {**case.settings, **network}
 
 
