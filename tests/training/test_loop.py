@@ -12,6 +12,7 @@ from recombine.data.vocabulary import PAD
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
+from recombine.training import loop
 from recombine.training.loop import Trainer, TrainingSettings
 
 SEEDS = (1, 2)
@@ -99,6 +100,28 @@ def test_else_the_last_parameters_are() -> None:
     run = trainer(evaluate, epochs=3)
     run.run()
     assert all(torch.equal(p, seen) for p, seen in zip(run.model.parameters(), evaluate.seen[-1], strict=True))
+
+
+def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
+    judged = Scripted(*[(0.0, 0.0)] * 15)
+    run = trainer(judged, epochs=15, averaging=4)
+    passed: list[Tensor] = []
+    average = run._average
+
+    def watched(steps: int) -> None:
+        passed.append(run.optimizer.masters[0].clone())
+        average(steps)
+
+    monkeypatch.setattr(run, "_average", watched)
+    assert run.run().loss == trainer(epochs=15).run().loss  # the steps are the same without
+    mean = torch.zeros_like(passed[0])
+    for steps, parameters in enumerate(passed, start=1):
+        mean += (parameters - mean) / max(1, min(4, steps / 5))
+        if steps % 2 == 0:
+            assert torch.allclose(judged.seen[steps // 2 - 1][0], mean, atol=1e-6)
+    assert torch.allclose(next(run.whole.parameters()), mean, atol=1e-6)
+    assert not torch.allclose(passed[-1], mean, atol=1e-3)
 
 
 @pytest.mark.parametrize(("enough", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])

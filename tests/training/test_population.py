@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from recombine.models.architecture import Architecture
 from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.training import loop
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, Trainer, TrainingSettings
 from recombine.training.schedule import Schedule, mixture
@@ -82,12 +84,13 @@ class Improving:
         return torch.tensor([float(min(len(self.seen), self.epochs[number])) for number in replicas])
 
 
-@pytest.mark.parametrize("keep_best", [False, True])
+@pytest.mark.parametrize("kept", [{}, {"keep_best": True}, {"averaging": 4}], ids=["last", "best", "averages"])
 @pytest.mark.parametrize("architecture", [SCAN, VARIANTS["morphology-dropout"]], ids=["scan", "morphology"])
 def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
-    architecture: Architecture, keep_best: bool
+    architecture: Architecture, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = replace(SETTINGS, epochs=9, steps_per_epoch=2, patience=2, enough=0.5, keep_best=keep_best)
+    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
+    settings = replace(SETTINGS, epochs=9, steps_per_epoch=2, patience=2, enough=0.5, **kept)
     lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
     judged = Improving(*lasting)
     population = trained(architecture, schedule(seeds, prototypes=architecture.prototypes), settings, judged)

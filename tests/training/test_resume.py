@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from recombine.models.architecture import Architecture
 from recombine.models.fast import availability
 from recombine.models.recombiner import Recombiner
 from recombine.training import fit as fitting
-from recombine.training import resume
+from recombine.training import loop, resume
 from recombine.training.evaluation import likelihood
 from recombine.training.fit import Fitted, Recipe, fit
 from recombine.training.loop import Evaluate, History
@@ -107,12 +108,13 @@ def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
     assert_same(fitted(tmp_path / "state", recipe)[0], fitted(None, recipe)[0])
 
 
-@pytest.mark.parametrize("keep_best", [False, True])
+@pytest.mark.parametrize("kept", [{}, {"keep_best": True}, {"averaging": 4}], ids=["last", "best", "averages"])
 def test_so_does_one_that_some_networks_have_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep_best: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]
 ) -> None:
+    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
     monkeypatch.setattr(fitting, "PATIENT_STEPS", 0)
-    recipe = replace(RECIPE, epochs=20, enough=0.25, keep_best=keep_best, decay_at=0)
+    recipe = replace(RECIPE, epochs=20, enough=0.25, decay_at=0, **{"keep_best": False, **kept})
     seeds, lasting = (1, 2, 3, 4), (6, 2, 9, 1)
 
     def improving(done: int) -> Callable[..., Evaluate]:

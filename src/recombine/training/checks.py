@@ -8,7 +8,7 @@ from recombine.errors import RecombineError
 if TYPE_CHECKING:
     from recombine.training.fit import Recipe
 
-WHOLE = {"batch": 1, "sorting": 1, "epochs": 1, "min_steps": 0, "max_steps": 1}
+WHOLE = {"batch": 1, "sorting": 1, "epochs": 1, "min_steps": 0, "max_steps": 1, "averaging": 0}
 """Settings that are whole numbers, and the least that each can be."""
 
 POSITIVE = ("lr", "clip", "max_time")

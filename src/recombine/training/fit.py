@@ -54,6 +54,7 @@ class Recipe:
         decay_at: After which epoch the learning rate falls.
         decay: By which factor it falls then.
         enough: When its learning rate has fallen to this share, a replica has learned enough; 0: never.
+        averaging: Over how many of the last steps, about, parameters are averaged; 0: the last ones count.
         keep_best: Whether the best epoch counts, or the last.
         own_epochs: True: each network of a population trains for `epochs` over its own rows, to half an epoch of the
             longest. False: all for as many steps as the one with the most rows, so that none is better for having
@@ -78,6 +79,7 @@ class Recipe:
     decay_at: int = 0
     decay: float = 0.1
     enough: float = 0.0
+    averaging: int = 0
     keep_best: bool = False
     own_epochs: bool = False
     max_time: float | None = None
@@ -101,6 +103,7 @@ class Recipe:
             decay_at=self.decay_at,
             decay=self.decay,
             enough=self.enough,
+            averaging=self.averaging,
             keep_best=self.keep_best,
             max_time=self.max_time,
         )

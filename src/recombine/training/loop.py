@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal
@@ -20,6 +21,9 @@ from recombine.training.step import Step
 NARROWED = 2 / 3
 """When no more than this share of a population still learns, it goes on without the others."""
 
+
+AVERAGED_EVERY = 10
+"""After how many steps parameters enter their average: neighbouring ones hardly differ."""
 
 LossPer = Literal["sequence", "token"]
 
@@ -42,6 +46,8 @@ class TrainingSettings:
         decay: See `decay_at`.
         enough: A replica has learned enough when its learning rate has fallen to this share of the initial one; 0:
             never. It stays as it is from then on, and training ends when that is so for all.
+        averaging: Judge and return the mean of the parameters of about so many last steps, or of the last fifth of the
+            steps if these are fewer; 0: the last parameters.
         keep_best: Return each replica's parameters from its best epoch; else from the last one.
         max_time: Stop after so many seconds of training; None: no limit.
     """
@@ -57,6 +63,7 @@ class TrainingSettings:
     decay_at: int = 0
     decay: float = 0.1
     enough: float = 0.0
+    averaging: int = 0
     keep_best: bool = False
     max_time: float | None = None
 
@@ -144,6 +151,7 @@ class Trainer:
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
         keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
+        self.averages = [master.clone() for master in self.optimizer.masters] if settings.averaging else []
         self.best_parameters = [master.clone() for master in self.optimizer.masters] if keep else []
 
     def _new_optimizer(self) -> Optimizer:
@@ -188,7 +196,7 @@ class Trainer:
     def _put_back(self) -> None:
         """Puts what the model has learned into the whole population."""
         self.whole.to(self.optimizer.masters[0].dtype)
-        learned = self.best_parameters or self.optimizer.masters
+        learned = self.best_parameters or self.averages or self.optimizer.masters
         with torch.no_grad():
             for parameter, values in zip(self.whole.parameters(), learned, strict=True):
                 put_replicas(parameter, self.active, self.whole.replicas, values=values)
@@ -208,6 +216,7 @@ class Trainer:
         self.optimizer = self._new_optimizer()
         self.optimizer.restore(state)
         self.best, self.waited = (of_replicas(each, chosen, before) for each in (self.best, self.waited))
+        self.averages = [of_replicas(each, chosen, before) for each in self.averages]
         self.best_parameters = [of_replicas(each, chosen, before) for each in self.best_parameters]
         self.active = [self.active[number] for number in chosen]
         self.schedule.active = self.active
@@ -220,6 +229,8 @@ class Trainer:
         for batch in islice(batches, self.settings.steps_per_epoch):
             self.step(batch)
             done += 1
+            if self.averages:
+                self._average(len(self.history.loss) * self.settings.steps_per_epoch + done)
             if limit is not None and self.history.seconds + time.perf_counter() - began >= limit:
                 self.history.stopped_early = not self._over(done)
                 break
@@ -227,6 +238,26 @@ class Trainer:
         self.history.lr.append([0.0] * self.whole.replicas)
         for number, rate in zip(self.active, self.optimizer.lr.tolist(), strict=True):
             self.history.lr[-1][number] = rate
+
+    def _average(self, steps: int) -> None:
+        """Takes the parameters after so many steps into their averages, those of replicas that still learn."""
+        if steps % AVERAGED_EVERY:
+            return
+        share = AVERAGED_EVERY / max(AVERAGED_EVERY, min(self.settings.averaging, steps / 5))
+        shares = torch.where(self.optimizer.lr > 0, share, 0.0).to(self.averages[0].dtype)
+        for average, master in zip(self.averages, self.optimizer.masters, strict=True):
+            average.view(len(shares), -1).lerp_(master.view(len(shares), -1), shares.unsqueeze(1))
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """Lets the model compute with the averages, if there are any."""
+        kept = [parameter.detach().clone() for parameter in self.model.parameters()] if self.averages else []
+        with torch.no_grad():
+            for parameter, average in zip(self.model.parameters(), self.averages, strict=False):
+                parameter.copy_(average)
+            yield
+            for parameter, before in zip(self.model.parameters(), kept, strict=False):
+                parameter.copy_(before)
 
     def _note(self, epochs: list[list[float]], values: Tensor) -> None:
         """Adds an epoch's values for the replicas that learn."""
@@ -243,8 +274,9 @@ class Trainer:
     def _after_epoch(self, epoch: int) -> None:
         if self.evaluate is not None:
             self.model.eval()
-            with torch.no_grad(), fast_products():
-                self._judge(self.evaluate(self.model, self.active))
+            with self._averaged(), fast_products():
+                value = self.evaluate(self.model, self.active)
+            self._judge(value)
         settings = self.settings
         if settings.decay_at:
             self.optimizer.lr *= torch.where(self._own(settings.decay_at) == epoch + 1, settings.decay, 1.0)
@@ -265,6 +297,6 @@ class Trainer:
             self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
             self.waited.masked_fill_(tired, 0)
         if self.best_parameters:
-            for master, best in zip(self.optimizer.masters, self.best_parameters, strict=True):
+            for now, best in zip(self.averages or self.optimizer.masters, self.best_parameters, strict=True):
                 rows = better.repeat_interleave(len(best) // len(better))
-                best[rows] = master[rows]
+                best[rows] = now[rows]

@@ -60,6 +60,7 @@ class Checkpoint:
         tensors |= {f"adam.{name}": value for name, value in trainer.optimizer.state().items()}
         tensors |= {f"noise.{number}": value for number, value in enumerate(trainer.noise.state())}
         tensors |= {f"best.{number}": value for number, value in enumerate(trainer.best_parameters)}
+        tensors |= {f"average.{number}": value for number, value in enumerate(trainer.averages)}
         tensors |= {"judged.best": trainer.best, "judged.waited": trainer.waited}
         if trainer.model is not trainer.whole:
             tensors |= {f"whole.{name}": value for name, value in trainer.whole.state_dict().items()}
@@ -92,9 +93,11 @@ class Checkpoint:
         trainer.optimizer.restore(part("adam"))
         states = part("noise")
         trainer.noise.restore([states[str(number)] for number in range(len(states))])
-        trainer.best_parameters = [
-            value.to(device) for _, value in sorted(part("best").items(), key=lambda i: int(i[0]))
-        ]
+
+        def listed(name: str) -> list[torch.Tensor]:
+            return [value.to(device) for _, value in sorted(part(name).items(), key=lambda i: int(i[0]))]
+
+        trainer.best_parameters, trainer.averages = listed("best"), listed("average")
         trainer.best, trainer.waited = (tensors[f"judged.{name}"].to(device) for name in ("best", "waited"))
         trainer.history = History(**description["history"])
 
