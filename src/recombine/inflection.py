@@ -5,11 +5,11 @@ the paper. Characters and tags share one vocabulary, so a tag travels as ``[TAG]
 fields can be told apart again in whatever a model generates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from recombine.errors import RecombineError
+from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
 
 
@@ -116,6 +116,27 @@ def are_of_word_forms(tokens: Iterable[str]) -> bool:
     """Tells whether tokens are those of word forms: characters and tags, and some of them tags."""
     longer = [token for token in tokens if len(token) > 1]
     return bool(longer) and all(map(is_tag, longer))
+
+
+ANALYSIS, INFLECTION = DIRECTIONS = ("analysis", "inflection")
+"""What predictors learn of word forms: from the form to lemma and tags, or back."""
+
+
+def directed(examples: Sequence[Example], direction: str = ANALYSIS) -> list[Example]:
+    """Returns examples of word forms, in whichever order they are, as a predictor of a direction sees them.
+
+    Args:
+        examples: Examples; others than word forms are returned as they are.
+        direction: One of ``DIRECTIONS``.
+
+    Raises:
+        RecombineError: If there is no such direction.
+    """
+    if direction not in DIRECTIONS:
+        raise unknown("direction", str(direction), DIRECTIONS)
+    swapped = list(map(reordered, examples))
+    wrong = are_inflections(examples) if direction == ANALYSIS else are_inflections(swapped)
+    return swapped if wrong and examples else list(examples)
 
 
 def reordered(example: Example) -> Example:

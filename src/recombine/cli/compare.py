@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.direction import ANALYSIS
+from recombine.cli import direction as directions
 from recombine.cli.executing import SERIAL, Address, Workers, check_executor, chosen_executor, device_of
 from recombine.cli.options import (
     AUTO,
     Columns,
     Device,
+    Direction,
     Epochs,
     Force,
     Format,
@@ -32,6 +33,7 @@ from recombine.cli.training import enough_memory, resumable, use_threads
 from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.errors import RecombineError
+from recombine.inflection import ANALYSIS
 
 if TYPE_CHECKING:
     from recombine.comparison.compare import Comparison
@@ -91,6 +93,7 @@ def compare_cli(
     n: Count = 400,
     p_aug: Rate = None,
     epsilon: Epsilon = None,
+    direction: Direction = None,
     output: Run = None,
     size: Size = None,
     epochs: Epochs = None,
@@ -113,7 +116,9 @@ def compare_cli(
 
     Without --test, examples with something rare in them are held out, up to a tenth of all examples and half of those
     with any one token, and as many of the others. What only one example has cannot be held out: it takes --test.
-    --max-time bounds each of two trainings. After an interruption the same command goes on, if there is a RUN.
+    All predictors are built and trained alike, as the best of a few is that are tried on held-out training examples
+    first, for two minutes at most. --max-time bounds each of two trainings. After an interruption the same command
+    goes on, if there is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
     from recombine.comparison.document import RUN_FILE, SAMPLES_FOLDER
@@ -125,6 +130,7 @@ def compare_cli(
         n=n,
         p_aug=p_aug,
         epsilon=epsilon,
+        direction=direction or ANALYSIS,
         size=size,
         device=device,
         epochs=epochs,
@@ -139,7 +145,7 @@ def compare_cli(
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
-    _announce(split, kept=folder is not None)
+    _announce(split, plan, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
     names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
@@ -190,11 +196,11 @@ def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Spli
     return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)
 
 
-def _announce(split: "Split", *, kept: bool) -> None:
+def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
     """Says before any training what will be compared, and what will not come of it."""
     say(_described(split))
     if are_inflections(split.train):
-        say(ANALYSIS)
+        say(directions.ANALYSIS if plan.direction == ANALYSIS else directions.INFLECTION)
     if not kept:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:
@@ -228,7 +234,8 @@ def _show(found: "Comparison", *, json: bool) -> None:
     from recombine.comparison.document import comparison
 
     if json:
-        print_json({"comparison": comparison(found), "verdict": found.verdict})
+        network = {"chosen": found.network.name, "reason": found.network.reason}
+        print_json({"comparison": comparison(found), "network": network, "verdict": found.verdict})
         return
     header = ("", "new examples", "all", "rare", "other", "rare: p", "other: p")
     rows = [
@@ -241,7 +248,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
         for method, parts in found.judged.items()
     ]
     print_table(rows, header=header)
-    print_line(f"\n{found.verdict}")
+    print_line(f"\nPredictors: {found.network}.\n{found.verdict}")
 
 
 def _count(by_seed: Sequence[int]) -> str:

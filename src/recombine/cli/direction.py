@@ -6,7 +6,7 @@ from typing import Any
 from recombine.cli.printing import say
 from recombine.cli.reading import are_inflections
 from recombine.example import Example
-from recombine.inflection import reordered
+from recombine.inflection import DIRECTIONS, reordered
 
 INFLECTION = "Word forms, as inflection: lemma and tags are the input, the form is the output."
 ANALYSIS = "Word forms, as analysis: the form is the input, lemma and tags are the output."
@@ -27,7 +27,7 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
         notes: What is kept with it.
         asked: ``INFLECTION`` or ``ANALYSIS``; None: nothing is known.
     """
-    from recombine.training.stored import DIRECTIONS, direction_of
+    from recombine.training.stored import direction_of
 
     learned = direction_of(notes)
     if asked is None or learned is None or (ANALYSIS, INFLECTION)[DIRECTIONS.index(learned)] == asked:
@@ -35,7 +35,7 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
     if learned == "inflection":
         how = "lemma and tags were the input. Lemma, form, tags are read so by --columns 1,2,3 --tokens characters"
     else:
-        how = "forms were the input. Lemma, form, tags are read so unless other --columns are given"
+        how = "forms were the input. Lemma, form, tags are read so if no --columns are given"
     say(f"Warning: {model} was trained for {learned}: {how}.")
 
 

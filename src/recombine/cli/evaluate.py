@@ -58,11 +58,13 @@ def evaluate_cli(
     Example:
       recombine evaluate predictor scan/test.tsv
 
-    Of lemma, form, tags, the form is the input; with --columns 1,2,3 --tokens characters, lemma and tags are.
+    Word forms are read in the direction that was trained, analysis or inflection.
     """
+    from recombine.training.stored import direction_of
+
     predictor = load_predictor(model, device=device)
     reading = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header)
-    examples = reading.read_for_prediction(test)
+    examples = reading.read_for_prediction(test, None if columns else direction_of(predictor.notes))
     say_direction(examples)
     warn_of_direction(model, predictor.notes, direction(examples))
     use_threads(threads)

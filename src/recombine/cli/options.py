@@ -49,6 +49,14 @@ Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where net
 Threads = Annotated[
     int | None, typer.Option("--threads", metavar="N", min=1, help="CPU threads; as many as torch likes unless told.")
 ]
+Direction = Annotated[
+    str | None,
+    typer.Option(
+        "--direction",
+        metavar="NAME",
+        help="Of word forms: analysis (form → lemma, tags; the default) or inflection (lemma, tags → form).",
+    ),
+]
 Size = Annotated[
     str | None,
     typer.Option("--size", metavar="NAME", help="Networks: small (on a CPU unless told) or paper (on a GPU)."),

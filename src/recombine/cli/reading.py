@@ -7,8 +7,8 @@ from typing import Any
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.inflection import ANALYSIS, INFLECTION, directed, reordered
 from recombine.inflection import are_inflections as are_inflections
-from recombine.inflection import reordered
 
 JSONL = ".jsonl"
 """Ends the names of files that are JSONL whatever --format says."""
@@ -87,13 +87,17 @@ class Reading:
         """Returns the examples of a file, if one is named."""
         return None if source is None else self.read(source)
 
-    def read_for_prediction(self, source: str) -> list[Example]:
-        """Returns the examples as predictors see them: of word forms, the form is the input, the analysis the output.
+    def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
+        """Returns the examples as predictors see them; see ``directed``.
 
-        Only a file of three columns says which is which; JSONL is taken as it is.
+        Args:
+            source: The path, or ``-``.
+            direction: Of word forms; None: analysis, but columns that were named are taken as they are.
         """
         examples = self.read(source)
-        return list(map(reordered, examples)) if self.names_inflections(source, examples) else examples
+        if direction is None and self._of(source).columns is not None:
+            return examples
+        return directed(examples, direction or ANALYSIS)
 
     def read_inputs(self, source: str) -> list[Tokens]:
         """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line."""
@@ -106,23 +110,11 @@ class Reading:
 
     def notes(self, examples: Sequence[Example]) -> dict[str, Any]:
         """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
-        from recombine.training.stored import DIRECTION, DIRECTIONS, TOKENS
+        from recombine.training.stored import DIRECTION, TOKENS
 
-        analysis, inflection = DIRECTIONS
         if are_inflections(examples):
-            return {DIRECTION: inflection}
-        return {DIRECTION: analysis} if are_inflections(list(map(reordered, examples))) else {TOKENS: self.tokens}
-
-    def names_inflections(self, source: str, examples: Sequence[Example]) -> bool:
-        """Tells whether the file has the three columns of word forms; standard input is told by what came from it."""
-        from recombine.data import files
-
-        how = self._of(source)
-        if how.format != AUTO:
-            return how.format == "sigmorphon"
-        if source == STANDARD:
-            return are_inflections(examples)
-        return how.columns is None and files.detect(source, header=how.header) == "sigmorphon"
+            return {DIRECTION: INFLECTION}
+        return {DIRECTION: ANALYSIS} if are_inflections(list(map(reordered, examples))) else {TOKENS: self.tokens}
 
     def _of(self, source: str) -> "Reading":
         """Returns those of the options that speak of a file."""

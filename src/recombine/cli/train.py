@@ -12,6 +12,7 @@ from recombine.cli.options import (
     AUTO,
     Columns,
     Device,
+    Direction,
     Epochs,
     Folder,
     Force,
@@ -34,7 +35,7 @@ from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.cli.writing import check_model, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import reordered
+from recombine.inflection import ANALYSIS, INFLECTION, directed
 
 if TYPE_CHECKING:
     from recombine.prediction.predictor import Predictor
@@ -52,7 +53,7 @@ PAug = Annotated[
     typer.Option(
         "--p-aug",
         metavar="P",
-        help="How often a training step sees a new example (the paper: 0.01 to 0.2); unless told, all count alike.",
+        help="How often a training step sees a new example (default: their share, but between 0.01 and 0.2).",
     ),
 ]
 
@@ -63,6 +64,7 @@ def train_cli(
     *,
     augmented: Augmented = None,
     p_aug: PAug = None,
+    direction: Direction = None,
     seed: Seed = 0,
     seeds: Seeds = None,
     size: Size = None,
@@ -82,11 +84,13 @@ def train_cli(
     Example:
       recombine train scan/train.tsv --augmented augmented.jsonl --p-aug 0.01 -o predictor
 
-    Of lemma, form, tags, the form is the input; lemma and tags are the output (analysis). For the other direction
-    (inflection), give --columns 1,2,3 --tokens characters. JSONL is taken as it is, and augment writes inflections.
+    Some networks are tried on held-out training examples first, for two minutes at most; training stops when held-out
+    accuracy no longer rises. Repeated examples count once. Of word forms, the form is the input, lemma and tags are the
+    output, unless --direction is inflection.
 
     While networks are trained, DIR.training holds the state: after an interruption the same command goes on.
     """
+    from recombine.own_data.settings import CHOICES
     from recombine.own_data.unfinished import forget
 
     training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
@@ -97,24 +101,26 @@ def train_cli(
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_model(output, force=force or is_unfinished(output))
     reading = Reading(format, tokens, columns, header)
-    examples, new = read_training(train, augmented, networks=len(training.population), reading=reading)
+    networks = len(training.population)
+    examples, new = read_training(train, augmented, networks=networks, reading=reading, direction=direction)
     warn_of_strange_tokens(examples, [example for each in new for example in each])
-    say_direction(examples, otherwise=" For inflection, give --columns 1,2,3 --tokens characters.")
+    say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
     use_threads(threads)
     state = state_of_training(output)
     with working_on(output) as goes_on:
         predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
-        predictor.notes = reading.notes(examples)
+        predictor.notes = {**reading.notes(examples), **predictor.notes}
         predictor.save(output, force=force or goes_on)
         forget(state)
-    history = predictor.fitted_.history
+    history, network = predictor.fitted_.history, predictor.notes[CHOICES]["network"]
     accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
     if json:
         print_json(
             {
                 "output": output,
                 "seeds": list(predictor.seeds),
-                "examples": len(examples),
+                "examples": len(dict.fromkeys(examples)),
+                "network": {"chosen": network[0], "reason": network[1]},
                 "augmented": [len(each) for each in new],
                 "held_out_accuracy": accuracy,
                 "epochs": len(history.loss),
@@ -128,7 +134,7 @@ def train_cli(
 
 
 def read_training(
-    train: str, augmented: str | None, *, networks: int, reading: Reading
+    train: str, augmented: str | None, *, networks: int, reading: Reading, direction: str | None = None
 ) -> tuple[list[Example], list[list[Example]]]:
     """Returns the training examples as predictors see them, and the new ones of each network.
 
@@ -137,19 +143,17 @@ def read_training(
         augmented: The path of the new ones, or ``-``; or what comes of it when each network has a file of its own.
         networks: How many networks there are.
         reading: How to read the files.
+        direction: Of word forms; see ``Reading.read_for_prediction``.
     """
-    examples = reading.read(train)
-    for_words = reading.names_inflections(train, examples)
-
-    def as_seen(read: list[Example]) -> list[Example]:
-        return list(map(reordered, read)) if for_words and are_inflections(read) else read
-
+    examples = reading.read_for_prediction(train, direction)
     if augmented is None:
-        return as_seen(examples), [[]] * networks
+        return examples, [[]] * networks
+    # New ones, which augment writes as inflections, have the direction that these have.
+    learned = INFLECTION if are_inflections(examples) else ANALYSIS
     own = numbered(augmented, networks) if networks > 1 else [augmented]
     if not Path(augmented).exists() and Path(own[0]).exists():
-        return as_seen(examples), [as_seen(reading.read(path)) for path in own]
-    return as_seen(examples), [as_seen(reading.read(augmented))] * networks
+        return examples, [directed(reading.read(path), learned) for path in own]
+    return examples, [directed(reading.read(augmented), learned)] * networks
 
 
 def train_predictor(
@@ -166,16 +170,25 @@ def train_predictor(
         examples: The training examples.
         augmented: The new ones of each network.
         training: How.
-        p_aug: The probability that a training example is a new one; None: all count alike.
+        p_aug: The probability that a training example is a new one; None: chosen by how many there are.
         state: Where to save the state of training now and then, and to go on from.
     """
-    from recombine.own_data.unfinished import keeping
+    from recombine.own_data import unfinished
+    from recombine.own_data.choices import mixing_rate
+    from recombine.own_data.settings import CHOICES, choices_as_json
     from recombine.prediction.predictor import Predictor
 
-    predictor = Predictor(training.predictor(examples), seeds=training.population, device=training.device)
-    shown = progress("Training the predictor", judged="held-out accuracy", max_time=training.max_time)
-    with enough_memory(), resumable(state), shown as shows, keeping(state, shows, say) as report:
-        return predictor.fit_each(examples, augmented, p_aug=p_aug, report=report, checkpoint=state)
+    originals = len(dict.fromkeys(examples))
+    rates = [mixing_rate(originals, len(new)).value if p_aug is None and new else p_aug for new in augmented]
+    with enough_memory(), resumable(state):
+        made = training.predictor(examples, unfinished.chosen(state))
+        recipe = made["length"].value
+        predictor = Predictor(recipe, seeds=training.population, device=training.device)
+        shown = progress("Training the predictor", judged="held-out accuracy", max_time=recipe.max_time)
+        with shown as shows, unfinished.keeping(state, shows, say) as report:
+            predictor.fit_each(examples, augmented, p_aug=rates, report=report, checkpoint=state)
+    predictor.notes = {CHOICES: choices_as_json(made)}
+    return predictor
 
 
 def _check_mixture(augmented: str | None, p_aug: float | None) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.options import AUTO
-from recombine.cli.printing import counted
+from recombine.cli.printing import counted, say
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 
 if TYPE_CHECKING:
+    from recombine.own_data.choices import Choice
     from recombine.training.fit import Recipe
     from recombine.training.loop import History
 
@@ -62,12 +63,20 @@ class Training:
         chosen = networks.generator(examples, self._size(examples), rare=rare, prototypes=prototypes)
         return self._bounded(networks.length(chosen.value, most=networks.GENERATOR_STEPS).value)
 
-    def predictor(self, examples: Sequence[Example]) -> "Recipe":
-        """Returns the recipe of predictors that suits the examples; see ``networks.predictor``."""
-        from recombine.own_data import networks
+    def predictor(self, examples: Sequence[Example], kept: Path | None) -> "dict[str, Choice[Recipe]]":
+        """Returns the choices that make the recipe of predictors; see ``choosing.predictor``."""
+        from recombine.own_data import choosing
 
-        chosen = networks.predictor(examples, self._size(examples))
-        return self._bounded(networks.length(chosen.value, most=networks.PREDICTOR_STEPS).value)
+        return choosing.predictor(
+            examples,
+            self._size(examples),
+            epochs=self.epochs,
+            max_time=self.max_time,
+            seed=self.seed,
+            device=self.device,
+            say=say,
+            kept=kept,
+        )
 
     def _size(self, examples: Sequence[Example]) -> str:
         from recombine.own_data import networks

@@ -15,10 +15,11 @@ from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.experiment import Progress, Say
-from recombine.own_data import choices, networks, unfinished
+from recombine.own_data import choices, choosing, unfinished
+from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import hold_out
+from recombine.training.fit import Recipe, hold_out
 from recombine.training.loop import History
 from recombine.training.schedule import mixture
 
@@ -34,6 +35,7 @@ class Comparison:
         split: The data.
         plan: What was compared.
         drawn: The new examples.
+        network: How the predictors of all methods were built and trained, and why so.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
         steps: After how many steps each epoch of it was over.
@@ -43,6 +45,7 @@ class Comparison:
     split: Split
     plan: Plan
     drawn: Drawn
+    network: Choice[Recipe]
     judged: dict[str, dict[Part, Judged]]
     history: History
     steps: list[int]
@@ -82,25 +85,20 @@ def compare(
     state = folder and folder / GENERATORS
     drawn = draw(split.train, plan, say=say, progress=progress, drawing=drawing, state=state, executor=executor)
     every = [samples.examples for method in plan.ordered for samples in drawn.of(method)]
-    recipe = networks.predictor(split.train, plan.sized(split.train)).value
-    predictor = Predictor(
-        plan.trained(recipe, most=networks.PREDICTOR_STEPS),
-        seeds=[*plan.seeds] * len(plan.ordered),
-        device=plan.device,
-    )
     rates = [_rate(plan, len(split.train), len(new)) for new in every]
-    train = partial(_trained, predictor, split=split, every=every, rates=rates, state=folder and folder / PREDICTORS)
+    train = partial(_trained, plan, split=split, every=every, rates=rates, state=folder and folder / PREDICTORS)
     who = executor.alone()
     shown = (say, progress) if who.here else (lambda _: None, lambda _: nullcontext())
     [trained] = in_order(who, train, [shown])
     history = trained.history
-    epoch = _steps_per_epoch(predictor, len(split.train), list(map(len, every)), rates)
+    epoch = _steps_per_epoch(trained.network.value, plan, len(split.train), list(map(len, every)), rates)
     training = _training(plan, drawn, history)
     correct = dict(zip(plan.ordered, _parts(trained.right, len(plan.seeds)), strict=True))
     return Comparison(
         split,
         plan,
         drawn,
+        trained.network,
         judge(correct, PLAIN, split.rare, training),
         history,
         [epoch * number for number in range(1, len(history.loss) + 1)],
@@ -136,24 +134,32 @@ def _rate(plan: Plan, originals: int, new: int) -> float | None:
     return choices.mixing_rate(originals, new).value if plan.p_aug is None else plan.p_aug
 
 
-def _steps_per_epoch(predictor: Predictor, originals: int, new: Sequence[int], rates: Sequence[float | None]) -> int:
+def _steps_per_epoch(
+    recipe: Recipe, plan: Plan, originals: int, new: Sequence[int], rates: Sequence[float | None]
+) -> int:
     """Returns how long epochs are; training does not tell where it was over before it went on."""
     groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
-    training, _ = hold_out(groups, predictor.seeds, predictor.recipe.held_out)
+    training, _ = hold_out(groups, _networks(plan), recipe.held_out)
     rows = max(len(first.rows) / first.share for first, *_ in training)
-    return predictor.recipe.settings(rows).steps_per_epoch
+    return recipe.settings(rows).steps_per_epoch
+
+
+def _networks(plan: Plan) -> list[int]:
+    """Returns the seed of each predictor: for each method in turn, its own."""
+    return [*plan.seeds] * len(plan.ordered)
 
 
 @dataclass
 class _Trained:
-    """How the training of all predictors went, and which of their predictions are right (networks, test examples)."""
+    """How all predictors were trained, and which of their predictions are right (networks, test examples)."""
 
+    network: Choice[Recipe]
     history: History
     right: np.ndarray
 
 
 def _trained(
-    predictor: Predictor,
+    plan: Plan,
     shown: tuple[Say, Progress],
     *,
     split: Split,
@@ -162,18 +168,31 @@ def _trained(
     state: Path | None,
 ) -> _Trained:
     say, progress = shown
+    train = split.questions(split.train, plan.direction)
+    made = choosing.predictor(
+        train,
+        plan.sized(split.train),
+        epochs=plan.epochs,
+        max_time=plan.max_time,
+        seed=plan.seeds[0],
+        device=plan.device,
+        say=say,
+        kept=unfinished.chosen(state),
+    )
+    network = made["network"]
+    predictor = Predictor(network.value, seeds=_networks(plan), device=plan.device)
     with progress(f"Training {len(every)} predictors") as shows, keeping(state, shows, say) as report:
         predictor.fit_each(
-            split.questions(split.train),
-            [split.questions(new) for new in every],
+            train,
+            [split.questions(new, plan.direction) for new in every],
             p_aug=rates,
             report=report,
             checkpoint=state,
         )
-    tests = split.questions(split.test)
+    tests = split.questions(split.test, plan.direction)
     found = predictor.predict([example.x for example in tests])
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
-    return _Trained(predictor.fitted_.history, right)
+    return _Trained(network, predictor.fitted_.history, right)
 
 
 def _parts(rows: np.ndarray, size: int) -> Sequence[np.ndarray]:

@@ -17,6 +17,7 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Job, Run
 from recombine.experiment import Progress, Say
+from recombine.inflection import ANALYSIS, DIRECTIONS
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
@@ -41,6 +42,7 @@ class Plan:
         n: How many new examples each method is to give; ``both`` has those of two.
         p_aug: How often a predictor sees one.
         epsilon: Tokens in fewer than this share of the examples are rare.
+        direction: What predictors learn of word forms: ``analysis`` or ``inflection``.
         size: ``small`` or ``paper``.
         device: Where networks are trained.
         epochs: Passes over the data.
@@ -52,6 +54,7 @@ class Plan:
     n: int = 400
     p_aug: float | None = None
     epsilon: float | None = None
+    direction: str = ANALYSIS
     size: str | None = None
     device: str = "auto"
     epochs: int | None = None
@@ -68,6 +71,8 @@ class Plan:
             )
         if self.size is not None and self.size not in networks.SIZES:
             raise unknown("size", self.size, networks.SIZES)
+        if self.direction not in DIRECTIONS:
+            raise unknown("direction", self.direction, DIRECTIONS)
         if self.p_aug is not None and not 0 < self.p_aug < 1:
             raise RecombineError(f"p_aug is {self.p_aug:g}, expected more than 0 and less than 1.")
 

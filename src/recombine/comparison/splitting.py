@@ -12,7 +12,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.data.suitability import are_unlike
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import are_inflections, is_tag, reordered
+from recombine.inflection import are_inflections, directed, is_tag
 from recombine.own_data import choices
 
 SHARE = 0.1
@@ -67,9 +67,9 @@ class Split:
             return f"{few} Give test examples of it (--test FILE), or more data with it: half of it stays in training."
         return f"{few} Add some to the test examples."
 
-    def questions(self, examples: Sequence[Example]) -> list[Example]:
-        """Returns examples in the order in which predictors see them: of word forms, the form is the input."""
-        return list(map(reordered, examples)) if are_inflections(self.train) else list(examples)
+    def questions(self, examples: Sequence[Example], direction: str) -> list[Example]:
+        """Returns examples in the order in which predictors of a direction see them, if they are word forms."""
+        return directed(examples, direction) if are_inflections(self.train) else list(examples)
 
 
 def rare_in(examples: Sequence[Example], epsilon: float | None = None) -> Resampler:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -23,6 +24,15 @@ SMALL, PAPER = SIZES = ("small", "paper")
 
 FEW = 500
 """With fewer examples than that, a small network does on a GPU, too."""
+
+MANY = 2000
+"""With so many examples, a predictor has larger batches and less dropout."""
+
+ENOUGH = 1 / 8
+"""A predictor stops when its rate has been halved so far, each time because held-out accuracy no longer rose."""
+
+AVERAGED = 500
+"""Over how many steps the parameters of predictors are averaged."""
 
 TWIN_NAMES = 8
 """How many pairs of names twins go by, as in the row of Table 1."""
@@ -88,13 +98,38 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
     return Choice("stand-ins", recipe, "tokens that are seen in few examples must be used as others are")
 
 
-def predictor(examples: Sequence[Example], size: str) -> Choice[Recipe]:
-    """Chooses a predictor: one that can copy from its input for word forms, in either order, else an ordinary one."""
+def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
+    """Returns the predictors to choose among (see ``choosing``), by name, the most promising ones first.
+
+    Word forms have the paper's predictor, which copies reluctantly. What has some tokens in common on both sides may be
+    copied, or not. Few examples have smaller batches than many, and may have more dropout.
+
+    Args:
+        examples: The training examples.
+        size: One of ``SIZES``.
+    """
     if are_inflections(examples) or are_inflections(list(map(reordered, examples))):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
-        return Choice("copying", recipe, "word forms, whose sides share characters")
-    recipe = _sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR)
-    return Choice("plain", recipe, "inputs and outputs are not word forms")
+        return {"reluctant copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
+    plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), enough=ENOUGH)
+    copies = any(token in example.x for example in examples for token in example.y)
+    if len(dict.fromkeys(examples)) < MANY:
+        strong = presets.SMALL_DATA_PREDICTOR if size == SMALL else presets.LARGE_SMALL_DATA_PREDICTOR
+        light = _varied(strong, dropout=0.2, state_dropout=0.0)
+        found = {"no copying, little dropout": light, "no copying, much dropout": strong}
+        if copies:
+            ways = {"copying, much dropout": strong, "copying, little dropout": light}
+            found = {name: _varied(recipe, copying="joint") for name, recipe in ways.items()} | found
+        return found
+    if not copies:
+        return {"no copying": plain}
+    recipe = replace(plain, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_PREDICTOR
+    return {"copying": _varied(recipe, copying="joint"), "no copying": recipe}
+
+
+def _varied(recipe: Recipe, **network: Any) -> Recipe:  # noqa: ANN401
+    """Returns a recipe whose network differs in some settings, and whose parameters are averaged."""
+    return replace(recipe, network=replace(recipe.network, **network), averaging=AVERAGED)
 
 
 def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:

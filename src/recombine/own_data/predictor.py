@@ -14,8 +14,8 @@ from recombine.data.tokenization import join, split
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import are_of_word_forms, join_text, split_text
-from recombine.own_data import networks
+from recombine.inflection import ANALYSIS, are_of_word_forms, directed, join_text, split_text
+from recombine.own_data import choosing, networks
 from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice, mixing_rate
 from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens, holds_strings
@@ -24,7 +24,7 @@ from recombine.own_data.validators import check_function
 from recombine.prediction import predictor
 from recombine.training.fit import Recipe
 from recombine.training.loop import Report
-from recombine.training.stored import TOKENS, kind_of_tokens
+from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
 from recombine.training.untrusted import fitting
 
 NAMED = 10
@@ -43,16 +43,17 @@ class _Text:
 class Predictor(Settings):
     """Learns to write the output for an input, from training examples and perhaps new ones.
 
-    Of word forms as ``read`` gives them, lemma and tags are the input and the form is the output (inflection), whereas
-    ``recombine train`` and ``recombine compare`` take the form for the input (analysis), unless told. For analyses,
-    give ``map(reordered, examples)`` (``recombine.inflection.reordered``).
+    Of word forms, in whichever order, the form is the input, and lemma and tags are the output, unless ``direction`` is
+    ``"inflection"``.
 
     Attributes:
         seed: Same seed, same predictor, on the same kind of machine.
-        network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data.
+        network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data. Unless it is a recipe, some
+            networks of that size are tried on held-out training examples, for two minutes at most.
         epochs: How many passes over the data; None: chosen.
-        max_time: Seconds of training at most; None: no bound.
+        max_time: Seconds of choosing and training at most; None: no bound.
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+        direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: Is told, after every epoch, how training goes.
         report_: What was chosen from the data, and why: ``report_.choices``.
@@ -63,6 +64,7 @@ class Predictor(Settings):
     epochs: int | None = None
     max_time: float | None = None
     tokens: str = "words"
+    direction: str = ANALYSIS
     device: str = "auto"
     progress: Report | None = None
     report_: Account | None = field(default=None, init=False, repr=False)
@@ -90,8 +92,9 @@ class Predictor(Settings):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
         are_columns = holds_strings(new) or (holds_strings(train) and not _is_nothing(new))
         outputs, new = (new, ()) if are_columns else (None, new)
-        examples = distinct_examples(as_examples(train, outputs, tokens=self.tokens), least=1, who="a Predictor")
-        augmented = as_examples(new, tokens=self.tokens)
+        given = directed(as_examples(train, outputs, tokens=self.tokens), self.direction)
+        examples = distinct_examples(given, least=1, who="a Predictor")
+        augmented = directed(as_examples(new, tokens=self.tokens), self.direction)
         if p_aug is not None and not augmented:
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
         made = self._choices(examples)
@@ -110,9 +113,10 @@ class Predictor(Settings):
             made: dict[str, Choice[Any]] = {**networks.given(self.network)}
         else:
             size = networks.asked_or_chosen(self.network, examples, self.device)
-            network = networks.predictor(examples, size.value)
-            length = networks.length(network.value, most=networks.PREDICTOR_STEPS)
-            made = {"size": size, "network": network, "length": length}
+            chosen = choosing.predictor(
+                examples, size.value, epochs=self.epochs, max_time=self.max_time, seed=self.seed, device=self.device
+            )
+            return {"size": size, **chosen}
         made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
         return made
 
@@ -169,7 +173,7 @@ class Predictor(Settings):
         Raises:
             RecombineError: If it was not fitted, or there is nothing to score.
         """
-        examples = as_examples(test, outputs, tokens=self.tokens)
+        examples = directed(as_examples(test, outputs, tokens=self.tokens), self.direction)
         if not examples:
             raise RecombineError("there is nothing to score; expected at least one example.")
         outputs = self._outputs([example.x for example in examples])
@@ -199,6 +203,8 @@ class Predictor(Settings):
         fitted = self._require_fitted()
         assert self.report_ is not None
         fitted.notes = {TOKENS: self.tokens, CHOICES: choices_as_json(self.report_.choices)}
+        if are_of_word_forms(self._known.tokens):
+            fitted.notes |= {DIRECTION: self.direction}
         fitted.save(path, force=force)
 
     @classmethod
@@ -213,6 +219,7 @@ class Predictor(Settings):
         found = predictor.Predictor.load(path, device=device)
         kind = tokens or kind_of_tokens(found.notes) or cls.tokens
         loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=kind, device=device)
+        loaded.direction = direction_of(found.notes) or cls.direction
         with fitting(Path(path)):
             known = {"network": found.recipe, "length": found.recipe}
             loaded.report_ = Account(None, choices_from_json(found.notes.get(CHOICES, {}), known))

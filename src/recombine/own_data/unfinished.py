@@ -52,9 +52,15 @@ def keeping(state: Path | None, report: Report | None, say: Say) -> Iterator[Rep
             aside.unlink(missing_ok=True)
 
 
+def chosen(state: Path | None) -> Path | None:
+    """Returns where it is kept which network was chosen, beside the state of its training."""
+    return None if state is None else state.with_name(f"{state.name}.chosen")
+
+
 def forget(state: Path | None) -> None:
-    """Removes the state of training, and any that was kept aside, now that the result is safe."""
+    """Removes the state of training, and all that was kept beside it, now that the result is safe."""
     if state is not None:
+        state.with_name(f"{state.name}.chosen").unlink(missing_ok=True)
         state.unlink(missing_ok=True)
         for aside in state.parent.glob(f"{escape(state.name)}{ASIDE}*"):
             aside.unlink(missing_ok=True)

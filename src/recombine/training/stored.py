@@ -11,6 +11,7 @@ from torch import Tensor
 from recombine.data.tokenization import check_kind
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import unknown
+from recombine.inflection import DIRECTIONS
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
 from recombine.training.device import resolve
@@ -25,8 +26,6 @@ TOKENS = "tokens"
 """The note that says what a token of a string was."""
 DIRECTION = "direction"
 """The note that says of word forms which side was the input: one of ``DIRECTIONS``."""
-DIRECTIONS = ("analysis", "inflection")
-"""From forms to lemmas and tags, and back."""
 
 
 @dataclass(frozen=True)
