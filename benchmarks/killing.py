@@ -189,7 +189,7 @@ def main() -> None:
     for name in LATE:
         importlib.import_module(name)
     resume.EVERY = 0.0
-    for preset in ("SMALL_GENERATOR", "SMALL_PREDICTOR"):
+    for preset in ("SMALL_GENERATOR", "SMALL_DATA_PREDICTOR"):
         recipe = getattr(presets, preset)
         network = replace(recipe.network, hidden=16, embedding=8)
         setattr(presets, preset, replace(recipe, network=network, batch=8, min_steps=0, max_steps=None))

@@ -21,6 +21,7 @@ def sample_run() -> dict[str, Any]:
         "command": "recombine compare commands.tsv -o run",
         "provenance": {"command": "recombine compare commands.tsv -o run", "commit": "0123abc", "device": "x86_64"},
         "data": {"train": 2212, "test": 500, "rare_test": 120, "held_out": True, "phenomena": ["jump", "I_JUMP"]},
+        "network": "copying: 2 were tried in 9 s on 100 held-out examples: copying 0.91, no copying 0.84",
         "comparison": [_compared(method, number) for number, method in enumerate(METHODS)],
         "verdict": "Augmentation helps on rare examples (recombine 0.600, plain 0.000); on others, it cannot be told.",
         "curves": [_curve(method, number) for number, method in enumerate(METHODS)],

@@ -17,7 +17,7 @@ from recombine.cli import main
 from recombine.training import presets, resume
 
 torch.set_num_threads(1)
-presets.SMALL_PREDICTOR = tiny_networks.PREDICTOR
+presets.SMALL_DATA_PREDICTOR = tiny_networks.PREDICTOR
 resume.EVERY = 0.0
 main(sys.argv[1:])
 """

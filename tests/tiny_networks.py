@@ -63,6 +63,7 @@ def make_small_tiny(assign: Callable[[object, str, object], None] = setattr) -> 
     """Has commands that take small networks take these; `assign` may be that of pytest, which undoes it."""
     assign(recombination, "TAME", SAMPLING)
     assign(presets, "SMALL_GENERATOR", GENERATOR)
-    assign(presets, "SMALL_PREDICTOR", PREDICTOR)
+    for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
+        assign(presets, name, PREDICTOR)
     assign(presets, "SMALL_WORD_FORM_GENERATOR", WORD_FORM_GENERATOR)
     assign(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)

@@ -35,7 +35,8 @@ def _tiny() -> Iterator[None]:
         patch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
         patch.setattr("recombine.augmentation.recombination.TAME", SAMPLING)
         patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
-        patch.setattr(presets, "SMALL_PREDICTOR", replace(PREDICTOR, epochs=5, held_out=0.1))
+        for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
+            patch.setattr(presets, name, replace(PREDICTOR, epochs=5, held_out=0.1))
         patch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", replace(WORD_FORM_PREDICTOR, epochs=1))
         yield
 
@@ -144,6 +145,7 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.data.train == len(TASK.train)
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
+    assert run.network == str(found.network)
     assert run.comparison[3].scores.rare == found.judged[RECOMBINE]["rare"].scores
     assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 24)]
     assert [curve.method for curve in run.curves] == list(METHODS)
@@ -206,7 +208,7 @@ def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_en
     compare(task_split(), replace(plan, seeds=(2, 3)), folder=tmp_path, say=said.append)
     (sentence,) = (sentence for sentence in said if "starts over" in sentence)
     assert str(tmp_path / PREDICTORS) in sentence
-    (aside,) = (path for path in tmp_path.iterdir() if path.name != PREDICTORS)
+    (aside,) = (path for path in tmp_path.iterdir() if ".old-" in path.name)
     assert str(aside) in sentence
     assert aside.read_bytes() == before != (tmp_path / PREDICTORS).read_bytes()
     forget(tmp_path)
@@ -216,7 +218,7 @@ def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_en
 def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
     forms = files.read(write_language(tmp_path, "made-up"), format="sigmorphon")[:90:2]
     split = hold_out(forms)
-    asked = split.questions(split.test)
+    asked = split.questions(split.test, "analysis")
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
     made = compare(split, replace(PLAN, methods=[GECA], seeds=(0,), epsilon=None))
     assert tuple(made.judged) == (PLAIN, GECA)

@@ -125,7 +125,7 @@ def test_of_word_forms_tags_are_rare_and_ambiguous_forms_are_not_tested() -> Non
     forms += [Inflection(lemma, ("V", "SBJV"), lemma + "ir") for lemma in lemmas[:4]]  # like the present
     split = hold_out([form.for_generation for form in forms], epsilon=0.2)
     assert split.phenomena == (("[SBJV]",),)
-    asked = [question.x for question in split.questions(split.test)]
+    asked = [question.x for question in split.questions(split.test, "analysis")]
     written = Counter(tuple(form.form) for form in forms)
     assert asked
     assert all(written[form] == 1 for form in asked)

@@ -90,9 +90,24 @@ def test_with_one_prototype_nothing_is_renamed_for_want_of_a_pair() -> None:
 
 def test_predictors_of_word_forms_copy_in_either_order() -> None:
     for examples in (dataset("morphology"), [reordered(example) for example in dataset("morphology")]):
-        assert networks.predictor(examples, "small").value == presets.SMALL_WORD_FORM_PREDICTOR
-    for name in ("jump", "around-right", "geography", "tiny"):
-        assert networks.predictor(dataset(name), "small").value == presets.SMALL_PREDICTOR
+        first, *others = networks.predictors(examples, "small").values()
+        assert first == presets.SMALL_WORD_FORM_PREDICTOR
+        assert all(other.network.copying != "none" for other in others)
+
+
+@pytest.mark.parametrize("size", networks.SIZES)
+@pytest.mark.parametrize("many", [False, True])
+def test_predictors_that_copy_are_tried_where_both_sides_have_tokens_in_common(
+    size: str, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(networks, "MANY", 0 if many else 10_000)
+    found = {
+        name: [recipe.network.copying for recipe in networks.predictors(dataset(name), size).values()]
+        for name in ("jump", "around-right", "geography")
+    }
+    assert set(found["jump"]) == set(found["around-right"]) == {"none"}
+    assert set(found["geography"]) == {"joint", "none"}
+    assert found["geography"][0] == "joint"
 
 
 @pytest.mark.parametrize("size", networks.SIZES)

@@ -140,7 +140,7 @@ def test_the_text_of_a_word_form_is_taken_apart_as_it_was_put_together() -> None
 
 
 def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+    monkeypatch.setattr(presets, "SMALL_DATA_PREDICTOR", PREDICTOR)
     told = []
     for p_aug in (None, 0.05):
         predictor = Predictor(device="cpu", epochs=1).fit(PAIRS, [("a b a", "A B A")], p_aug)
@@ -150,7 +150,7 @@ def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_report_says_what_was_chosen_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "SMALL_PREDICTOR", PREDICTOR)
+    monkeypatch.setattr(presets, "SMALL_DATA_PREDICTOR", PREDICTOR)
     predictor = Predictor(device="cpu", epochs=1)
     assert predictor.report_ is None
     report = predictor.fit(PAIRS).report_
@@ -182,7 +182,7 @@ def test_new_examples_are_learned() -> None:
 def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
     forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
-    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "copying"
+    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "reluctant copying"
 
 
 def test_settings_are_shown_and_kept() -> None:

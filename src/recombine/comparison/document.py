@@ -72,7 +72,7 @@ def document(found: Comparison, *, title: str, command: str, provenance: dict[st
             "held_out": split.held_out,
             "phenomena": [" ".join(name) for name in split.phenomena],
         },
-        "network": {"chosen": found.network.name, "reason": found.network.reason},
+        "network": str(found.network),
         "comparison": comparison(found),
         "verdict": found.verdict,
         "curves": _curves(found),

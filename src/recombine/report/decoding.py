@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -29,7 +29,7 @@ def decode(value: object, kind: type[Record]) -> Record:
     Args:
         value: Of any shape.
         kind: A dataclass whose fields are strings, numbers, truth values, None, Literals, other such dataclasses,
-            tuples of any length of one of these, or dicts of one of these by name.
+            tuples of any length of one of these, or dicts of one of these by name. Those with a default may be missing.
 
     Raises:
         RecombineError: If a key is missing or unknown, or a value is of another type.
@@ -78,11 +78,11 @@ def _decode_record(value: dict[str, object], kind: Any, where: str) -> Any:  # n
     for key in value:
         if key not in names:
             raise unknown(f"key of {where or _WHOLE}", key, names)
-    for name in names:
-        if name not in value:
-            raise RecombineError(f"{where or _WHOLE} lacks {name!r}.")
+    for field in fields(kind):
+        if field.name not in value and field.default is MISSING:
+            raise RecombineError(f"{where or _WHOLE} lacks {field.name!r}.")
     within = f"{where}." if where else ""
-    return kind(**{name: _decode(value[name], types[name], f"{within}{name}") for name in names})
+    return kind(**{name: _decode(value[name], types[name], f"{within}{name}") for name in names if name in value})
 
 
 def _in_words(kind: Any) -> str:  # noqa: ANN401

@@ -115,7 +115,10 @@ class Rarity:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a comparison tells; attention has an entry for each sample, and rejected counts samples by reason."""
+    """All that a comparison tells; attention has an entry for each sample, and rejected counts samples by reason.
+
+    Which network was chosen for predictors, and what was tried, older files do not tell.
+    """
 
     format: Literal[1]
     title: str
@@ -130,3 +133,4 @@ class Run:
     rejected: dict[str, int]
     turned_down: tuple[TurnedDown, ...]
     rarity: tuple[Rarity, ...]
+    network: str = ""

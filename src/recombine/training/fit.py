@@ -49,6 +49,7 @@ class Recipe:
             (see `stand_ins`); needs at least two prototypes.
         twins: How many pairs of names take the place of tokens that always occur together (see `twins`), in every
             tuple; 0: none. Not together with `stand_ins`.
+        unknown: How often a token of an input goes by the name of what was never seen (see `unknown`).
         held_out: The share of rows that a replica is judged on rather than trained on.
         patience: See `TrainingSettings`, as for the settings below; where epochs are short, more of them.
         decay_at: After which epoch the learning rate falls.
@@ -74,6 +75,7 @@ class Recipe:
     precision: Precision = "bfloat16"
     stand_ins: float = 0.0
     twins: int = 0
+    unknown: float = 0.0
     held_out: float = 0.05
     patience: int = 0
     decay_at: int = 0
@@ -183,6 +185,7 @@ def fit(
     if recipe.stand_ins and recipe.network.prototypes > 1:
         trainer.step.disguise(~seen, recipe.stand_ins)
     trainer.step.twins = twins
+    trainer.step.unknown = recipe.unknown
     saving = Checkpoint(checkpoint, recipe, corpus, training, seeds) if checkpoint else None
     if saving:
         saving.restore(trainer)

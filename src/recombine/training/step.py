@@ -15,6 +15,7 @@ from recombine.training.optimizer import Optimizer, gradients_of
 from recombine.training.schedule import Batch
 from recombine.training.stand_ins import disguised
 from recombine.training.twins import Twins
+from recombine.training.unknown import unknown
 
 Shape = tuple[int, tuple[int, ...]]
 """How many steps the sources have, and how many rows each step of the targets."""
@@ -50,6 +51,7 @@ class Step:
         self.loss = torch.zeros(model.replicas, device=device)  # summed since it was last taken
         self._stand_ins: tuple[Tensor, float] | None = None
         self.twins: Twins | None = None  # those to rename in every tuple
+        self.unknown = 0.0  # how often a token of the sources is renamed
         self._graphs: dict[Shape, Callable[[], None]] | None = None
         if graphs and device.type == "cuda":
             self._start_capturing()
@@ -100,6 +102,10 @@ class Step:
             sources, target = disguised(sources, target, *self._stand_ins, self.noise)
         if self.twins is not None:
             sources, target = self.twins.disguised(sources, target, self.noise)
+        if self.unknown:
+            network = self.model.architecture
+            copied = network.copying != "none"
+            sources, target = unknown(sources, target, network.vocabulary, self.unknown, self.noise, copied=copied)
         log_p, _ = self.model(sources, target, self.noise, packing=Packing.of(counts, target.device))
         # In pieces: of many at once, threads would each sum a piece of their own.
         total = torch.stack([piece.sum(1) for piece in log_p.split(4096, dim=1)]).sum(0)

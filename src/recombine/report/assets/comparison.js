@@ -17,6 +17,7 @@ const showHeader = () => {
   const others = phenomena.length > RAREST ? ` and ${count(phenomena.length - RAREST)} more` : "";
   const rarest = phenomena.slice(0, RAREST).map((each) => isolated(named(each)));
   if (rarest.length) at("data").append(` Rare: ${rarest.join(", ")}${others}.`);
+  if (run.network) at("data").append(` Predictors: ${run.network}.`);
 };
 
 const pValue = (p) => (p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`);
