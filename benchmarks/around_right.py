@@ -128,6 +128,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--template", default="opposite left", help="the words to hold out")
     parser.add_argument("--size", choices=["small", "paper"], default="small", help="of the networks and of the data")
     parser.add_argument("--steps", type=int, default=2500)
+    parser.add_argument("--stratified", action="store_true", help="batches of all lengths, not sorted")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--samples", type=int, default=100, help="how many of each network")
     parser.add_argument("--patience", type=int, default=100, help="draws for each sample kept")
@@ -146,6 +147,7 @@ def main() -> None:
     for arm in chosen.arms:
         began = time.perf_counter()
         recipe = recipe_of(arm, chosen.size, chosen.steps)
+        recipe = replace(recipe, sorting=None) if chosen.stratified else recipe
         learned = Recombination(LongLong(), recipe, sampling=sampling, seeds=range(chosen.seeds), device=chosen.device)
         learned.fit_on(held.train, held.neighborhoods)
         counts = [sampled(samples, chosen.template) for samples in learned.sample_each(chosen.samples)]

@@ -99,6 +99,7 @@ def main() -> None:
     parser.add_argument("--verb", default="look")
     parser.add_argument("--size", choices=["small", "paper"], default="small")
     parser.add_argument("--steps", type=int, help="how many steps networks learn for, in all arms")
+    parser.add_argument("--stratified", action="store_true", help="batches of all lengths, not sorted")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--surplus", type=float, default=1.0)
@@ -115,6 +116,8 @@ def main() -> None:
     found = cache(lambda rule: rule.build(train, seed=0))  # most arms have the same neighborhoods
     print(f"{len(train):,} examples, {arguments.seeds} seeds", flush=True)
     base = replace(SMALL_GENERATOR, stand_ins=0.0) if small else replace(SCAN_GENERATOR, max_steps=FULL_STEPS)
+    if arguments.stratified:
+        base = replace(base, sorting=None)
     for name in arguments.arms:
         arm, began = ARMS[name], time.perf_counter()
         network = replace(base.network, **{"write_seen_only": False, **arm.network})

@@ -122,11 +122,19 @@ ANALYSIS, INFLECTION = DIRECTIONS = ("analysis", "inflection")
 """What predictors learn of word forms: from the form to lemma and tags, or back."""
 
 
-def directed(examples: Sequence[Example], direction: str = ANALYSIS) -> list[Example]:
-    """Returns examples of word forms, in whichever order they are, as a predictor of a direction sees them.
+def are_word_forms(examples: Sequence[Example]) -> bool:
+    """Tells whether all examples are word forms, in one of the two orders."""
+    return are_inflections(examples) or are_inflections(map(reordered, examples))
+
+
+def directed(examples: Iterable[Example], direction: str = ANALYSIS) -> list[Example]:
+    """Returns word forms, in whichever order each is, as a predictor of a direction sees them.
+
+    Whether examples are word forms at all is for the training data to say (``are_word_forms``): a single example of
+    another kind may look like one.
 
     Args:
-        examples: Examples; others than word forms are returned as they are.
+        examples: The examples; what is no word form stays as it is.
         direction: One of ``DIRECTIONS``.
 
     Raises:
@@ -134,9 +142,11 @@ def directed(examples: Sequence[Example], direction: str = ANALYSIS) -> list[Exa
     """
     if direction not in DIRECTIONS:
         raise unknown("direction", str(direction), DIRECTIONS)
-    swapped = list(map(reordered, examples))
-    wrong = are_inflections(examples) if direction == ANALYSIS else are_inflections(swapped)
-    return swapped if wrong and examples else list(examples)
+    found = []
+    for example in examples:
+        swapped = reordered(example)
+        found.append(swapped if is_inflection(example if direction == ANALYSIS else swapped) else example)
+    return found
 
 
 def reordered(example: Example) -> Example:

@@ -20,6 +20,8 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
     assert done.code == 0, done.err
     table, verdict = done.out.rstrip().split("\n\n")
     assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversampling", "geca"]
+    network, _, verdict = verdict.partition("\n")
+    assert network == f"Predictors: {read_run(folder).network}."
     assert verdict == read_run(folder).verdict
     assert read_run(folder).title == "train.tsv"
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {

@@ -1,5 +1,6 @@
 """Of word forms, every command says which side is the input."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,10 @@ from commands import Run
 from recombine.cli.direction import ANALYSIS, INFLECTION, direction
 from recombine.data import files
 from recombine.example import Example
-from recombine.inflection import reordered
+from recombine.inflection import directed, reordered
 from recombine.prediction.predictor import Predictor
 
-INFLECT = ("--columns", "1,2,3", "--tokens", "characters")
+COLUMNS = ("--columns", "1,2,3", "--tokens", "characters")
 
 
 def test_the_direction_is_that_of_the_examples(words: Path) -> None:
@@ -21,13 +22,39 @@ def test_the_direction_is_that_of_the_examples(words: Path) -> None:
     assert direction([*forms, Example(("walk",), ("WALK",))]) is None
 
 
-@pytest.mark.parametrize(("options", "told"), [((), ANALYSIS), (INFLECT, INFLECTION)])
+def test_each_word_form_has_the_direction_asked_for_whatever_its_order(words: Path) -> None:
+    forms = files.read(words)
+    mixed = [forms[0], reordered(forms[1]), Example(("[V]",), ("x",)), forms[2]]
+    assert directed(mixed) == [reordered(forms[0]), reordered(forms[1]), mixed[2], reordered(forms[2])]
+    assert directed(mixed, "inflection") == [*forms[:2], mixed[2], forms[2]]
+
+
+def test_predictions_that_are_no_word_forms_are_scored_all_the_same(run: Run, words: Path, tmp_path: Path) -> None:
+    wrong = Example(files.read(words)[0].x, ("[V]", "x"))
+    for name, predicted in (("inflection", [wrong, *files.read(words)[1:]]), ("analysis", [])):
+        guesses = predicted or [Example(e.y, ("x",) if n == 0 else e.x) for n, e in enumerate(files.read(words))]
+        files.write(guesses, tmp_path / f"{name}.jsonl")
+        done = run("score", "--gold", words, "--predicted", tmp_path / f"{name}.jsonl", "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["all"]["exact_match"] == pytest.approx(1 - 1 / len(guesses))
+
+
+@pytest.mark.parametrize(
+    ("options", "direction", "told"),
+    [((), (), ANALYSIS), ((), ("--direction", "inflection"), INFLECTION), (COLUMNS, (), INFLECTION)],
+)
 def test_training_and_predicting_say_it_and_do_it(
-    run: Run, words: Path, tmp_path: Path, tiny: None, options: tuple[str, ...], told: str
+    run: Run,
+    words: Path,
+    tmp_path: Path,
+    tiny: None,
+    options: tuple[str, ...],
+    direction: tuple[str, ...],
+    told: str,
 ) -> None:
     model, predicted = tmp_path / "model", tmp_path / "predicted.jsonl"
     for command in (
-        ("train", words, "-o", model, "--epochs", 1, "--device", "cpu"),
+        ("train", words, "-o", model, "--epochs", 1, "--device", "cpu", *direction),
         ("evaluate", model, words, "--device", "cpu"),
         ("predict", model, words, "-o", predicted, "--device", "cpu"),
         ("score", "--gold", words, "--predicted", predicted),
@@ -40,9 +67,21 @@ def test_training_and_predicting_say_it_and_do_it(
     assert Predictor.load(model, device="cpu").recipe.network.copying == "reluctant"
 
 
-def test_comparisons_are_of_analyses(run: Run, words: Path, tiny: None) -> None:
+def test_comparisons_are_of_analyses_or_as_asked_for(run: Run, words: Path, tiny: None) -> None:
     quick = ("--methods", "oversampling", "--seeds", 1, "--epochs", 1, "--device", "cpu")
     assert run("compare", words, "--test", words, *quick).err.count(ANALYSIS) == 1
+    asked = ("--direction", "inflection")
+    assert run("compare", words, "--test", words, *quick, *asked).err.count(INFLECTION) == 1
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_a_direction_needs_word_forms_and_must_be_one(
+    run: Run, words: Path, train: Path, tmp_path: Path, command: str
+) -> None:
+    output = ("-o", tmp_path / "out")
+    done = run(command, train, "--direction", "inflection", *output)
+    assert (done.code, "these are no word forms" in done.err) == (2, True)
+    assert "unknown direction 'back'" in run(command, words, "--direction", "back", *output).err
 
 
 def test_exports_are_inflections(run: Run, words: Path, tmp_path: Path) -> None:

@@ -143,9 +143,8 @@ def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("tiny")
 def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: Path, tmp_path: Path) -> None:
     options = ("--device", "cpu", "--threads", 1)
-    inflecting = ("--columns", "1,2,3", "--tokens", "characters")
-    for name, direction in (("analysis", ()), ("inflection", inflecting)):
-        done = run("train", words, *direction, "--epochs", 1, "-o", tmp_path / name, *options)
+    for name in ("analysis", "inflection"):
+        done = run("train", words, "--direction", name, "--epochs", 1, "-o", tmp_path / name, *options)
         assert done.code == 0, done.err
     forms = ["".join(example.y) for example in files.read(words)]
     (tmp_path / "forms.txt").write_text("".join(f"{form}\n" for form in forms))
@@ -155,11 +154,13 @@ def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: P
         assert "never seen" not in done.err
         found = ["".join(example.x) for example in files.read(tmp_path / f"{source}.jsonl")]
         assert found == [form for form in forms if source == "forms.txt" or " " not in form]
-    told = "was trained for"
+    told, inflecting = "was trained for", ("--columns", "1,2,3", "--tokens", "characters")
     for command in ("predict", "evaluate"):
-        for name, right, wrong in (("analysis", (), inflecting), ("inflection", inflecting, ())):
-            assert told not in run(command, tmp_path / name, words, *right, *options).err
-            assert f"{told} {name}" in run(command, tmp_path / name, words, *wrong, *options).err
+        for name in ("analysis", "inflection"):
+            done = run(command, tmp_path / name, words, *options)
+            assert told not in done.err
+            assert f"as {name}" in done.err
+        assert f"{told} analysis" in run(command, tmp_path / "analysis", words, *inflecting, *options).err
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])

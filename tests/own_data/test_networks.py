@@ -91,7 +91,7 @@ def test_with_one_prototype_nothing_is_renamed_for_want_of_a_pair() -> None:
 def test_predictors_of_word_forms_copy_in_either_order() -> None:
     for examples in (dataset("morphology"), [reordered(example) for example in dataset("morphology")]):
         first, *others = networks.predictors(examples, "small").values()
-        assert first == presets.SMALL_WORD_FORM_PREDICTOR
+        assert first.network == presets.SMALL_WORD_FORM_PREDICTOR.network
         assert all(other.network.copying != "none" for other in others)
 
 

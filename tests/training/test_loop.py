@@ -124,6 +124,13 @@ def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypat
     assert not torch.allclose(passed[-1], mean, atol=1e-3)
 
 
+def test_the_average_of_few_steps_is_the_last() -> None:
+    run, plain = trainer(epochs=2, averaging=500), trainer(epochs=2)
+    run.run()
+    plain.run()
+    assert all(torch.equal(p, q) for p, q in zip(run.whole.parameters(), plain.whole.parameters(), strict=True))
+
+
 @pytest.mark.parametrize(("enough", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])
 def test_training_ends_when_all_rates_have_fallen_far_enough_and_not_before(enough: float, epochs: int) -> None:
     """One rate is halved after the second, third, ... epoch, the other after the fourth and sixth."""

@@ -116,8 +116,8 @@ def compare_cli(
 
     Without --test, examples with something rare in them are held out, up to a tenth of all examples and half of those
     with any one token, and as many of the others. What only one example has cannot be held out: it takes --test.
-    All predictors are built and trained alike, as the best of a few is that are tried on held-out training examples
-    first, for two minutes at most. --max-time bounds each of two trainings. After an interruption the same command
+    All predictors have the same network: the best of a few, which are tried on held-out training examples first, for
+    about two minutes. --max-time bounds each of two trainings. After an interruption the same command
     goes on, if there is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
@@ -142,6 +142,8 @@ def compare_cli(
     check_one_standard_input(data, test)
     reading = Reading(format, tokens, columns, header)
     split = _split(data, test, reading, plan)
+    if direction is not None and not are_inflections(split.train):
+        raise RecombineError("these are no word forms, which --direction is for.", place=data, hint="Leave it out.")
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))

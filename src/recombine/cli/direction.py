@@ -32,11 +32,9 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
     learned = direction_of(notes)
     if asked is None or learned is None or (ANALYSIS, INFLECTION)[DIRECTIONS.index(learned)] == asked:
         return
-    if learned == "inflection":
-        how = "lemma and tags were the input. Lemma, form, tags are read so by --columns 1,2,3 --tokens characters"
-    else:
-        how = "forms were the input. Lemma, form, tags are read so if no --columns are given"
-    say(f"Warning: {model} was trained for {learned}: {how}.")
+    what = "lemma and tags were the input" if learned == "inflection" else "forms were the input"
+    how = "Lemma, form, tags are read so if no --columns are given."
+    say(f"Warning: {model} was trained for {learned}: {what}. {how}")
 
 
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> None:

@@ -68,8 +68,10 @@ def predict_cli(
     Example:
       recombine predict predictor scan/test.tsv -o predicted.tsv
 
-    Of lemma, form, tags, the form is the input; with --columns 1,2,3 --tokens characters, lemma and tags are.
+    Of lemma, form, tags, that is the input which was the input in training.
     """
+    from recombine.training.stored import direction_of
+
     if json and output == STANDARD:
         raise RecombineError("--json and the predictions both want standard output.", hint="Name a file with -o.")
     predictor = load_predictor(model, device=device)
@@ -78,7 +80,7 @@ def predict_cli(
     kind = tokens_for(model, predictor.notes, tokens)
     reading = Reading(format, kind, columns, header)
     word_forms = predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens)
-    asked = reading.read_inputs(inputs)
+    asked = reading.read_inputs(inputs, direction_of(predictor.notes))
     if word_forms:
         asked = asked if tokens else in_characters(asked)
         direction = INFLECTION if any(is_tag(token) for x in asked for token in x) else ANALYSIS

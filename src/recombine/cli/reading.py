@@ -7,7 +7,7 @@ from typing import Any
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, directed, reordered
+from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed, reordered
 from recombine.inflection import are_inflections as are_inflections
 
 JSONL = ".jsonl"
@@ -92,18 +92,34 @@ class Reading:
 
         Args:
             source: The path, or ``-``.
-            direction: Of word forms; None: analysis, but columns that were named are taken as they are.
+            direction: Of word forms; None: analysis, but where columns were named all is taken as it is.
         """
         examples = self.read(source)
-        if direction is None and self._of(source).columns is not None:
+        if (direction is None and self.columns is not None) or not are_word_forms(examples):
             return examples
         return directed(examples, direction or ANALYSIS)
 
-    def read_inputs(self, source: str) -> list[Tokens]:
-        """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line."""
+    def names_word_forms(self, source: str) -> bool:
+        """Tells whether a file has the three columns lemma, form, tags."""
         from recombine.data import files
 
         how = self._of(source)
+        if how.format != AUTO or source == STANDARD:
+            return how.format == "sigmorphon"
+        return how.columns is None and files.detect(source, header=how.header) == "sigmorphon"
+
+    def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
+        """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line.
+
+        Args:
+            source: The path, or ``-``.
+            direction: Of word forms: what is the input of lemma, form, tags; None: the form.
+        """
+        from recombine.data import files
+
+        how = self._of(source)
+        if direction == INFLECTION and self.names_word_forms(source):
+            return [example.x for example in directed(self.read(source), INFLECTION)]
         return files.read_inputs(
             source, format=how.format, tokens=how.tokens, columns=parse_columns(how.columns), header=how.header
         )

@@ -11,6 +11,7 @@ from recombine.cli.printing import print_json, print_table
 from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed, is_tag
 
 Gold = Annotated[str, typer.Option("--gold", metavar="FILE", help="Inputs with the right outputs.")]
 Predicted = Annotated[
@@ -78,7 +79,11 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
         RecombineError: If the two files do not have the same inputs in the same lines.
     """
     check_one_standard_input(gold, predicted, train)
-    right, guessed = reading.read_for_prediction(gold), reading.read_for_prediction(predicted)
+    guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
+    if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
+        analysed = not any(is_tag(token) for example in guessed for token in example.x)
+        right = directed(right, ANALYSIS if analysed else INFLECTION)
+        guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
     _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
     say_direction(right)
     scores: dict[str, Score | None] = {"all": score_outputs(right, guessed)}

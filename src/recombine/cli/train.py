@@ -35,7 +35,7 @@ from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.cli.writing import check_model, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import ANALYSIS, INFLECTION, directed
+from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed
 
 if TYPE_CHECKING:
     from recombine.prediction.predictor import Predictor
@@ -84,9 +84,9 @@ def train_cli(
     Example:
       recombine train scan/train.tsv --augmented augmented.jsonl --p-aug 0.01 -o predictor
 
-    Some networks are tried on held-out training examples first, for two minutes at most; training stops when held-out
-    accuracy no longer rises. Repeated examples count once. Of word forms, the form is the input, lemma and tags are the
-    output, unless --direction is inflection.
+    Some networks are tried on held-out training examples first, for about two minutes; the best is trained until
+    held-out accuracy no longer rises, or its epochs are over. Repeated examples count once. For word forms, the form is
+    the input, lemma and tags are the output; with --direction inflection it is the other way round.
 
     While networks are trained, DIR.training holds the state: after an interruption the same command goes on.
     """
@@ -103,6 +103,8 @@ def train_cli(
     reading = Reading(format, tokens, columns, header)
     networks = len(training.population)
     examples, new = read_training(train, augmented, networks=networks, reading=reading, direction=direction)
+    if direction is not None and not are_word_forms(examples):
+        raise RecombineError("these are no word forms, which --direction is for.", place=train, hint="Leave it out.")
     warn_of_strange_tokens(examples, [example for each in new for example in each])
     say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
     use_threads(threads)
@@ -148,12 +150,17 @@ def read_training(
     examples = reading.read_for_prediction(train, direction)
     if augmented is None:
         return examples, [[]] * networks
-    # New ones, which augment writes as inflections, have the direction that these have.
-    learned = INFLECTION if are_inflections(examples) else ANALYSIS
+
+    def as_learned(path: str) -> list[Example]:
+        """Returns new examples in the direction of the others: augment writes inflections."""
+        read = reading.read(path)
+        learned = INFLECTION if are_inflections(examples) else ANALYSIS
+        return directed(read, learned) if are_word_forms(examples) else read
+
     own = numbered(augmented, networks) if networks > 1 else [augmented]
     if not Path(augmented).exists() and Path(own[0]).exists():
-        return examples, [directed(reading.read(path), learned) for path in own]
-    return examples, [directed(reading.read(augmented), learned)] * networks
+        return examples, list(map(as_learned, own))
+    return examples, [as_learned(augmented)] * networks
 
 
 def train_predictor(

@@ -302,7 +302,11 @@ class Recombiner(nn.Module):
         x = x if z is None else torch.cat([x, z.to(x.dtype)], dim=-1)
         feed = dropped(state.feed, masks.feed)
         h, c = self.decoder.cell(x, torch.cat([feed, state.h], dim=-1), state.c)  # from input^t = [x, feed]
-        history, own, scores = state.history, state.history[..., 0], c.new_zeros(*h.shape[:2], 0, 0)
+        own, scores = (
+            c.new_zeros(*h.shape[:2], 0),
+            c.new_zeros(*h.shape[:2], 0, 0),
+        )  # of nothing, where there is nothing
+        history = state.history
         h_pre = [dropped(h, masks.state)]
         if self.architecture.own_attention:
             own = precise((history @ self.own(h).unsqueeze(-1)).squeeze(-1))

@@ -34,10 +34,10 @@ TRIED_ON_CPU, TRIED_ON_GPU = 1 / 6, 1 / 2
 """The share of its steps that a candidate is tried for. What learns fast is not always best in the end."""
 
 SECONDS = 120.0
-"""All candidates together are tried for so long at most."""
+"""All candidates together train for so long at most while they are tried; then each has to write outputs."""
 
 OF_TIME = 0.25
-"""Where time is bounded, so much of it is for the choice, and the rest for training."""
+"""Where time is bounded, at most this share of it is for the choice, and the rest for training."""
 
 
 def predictor(
@@ -85,8 +85,8 @@ def choose(
 ) -> Choice[Recipe]:
     """Returns the first candidate that is as good as the best, within a standard error.
 
-    Held out are whole groups of examples, whose outputs are alike but for what is copied from inputs: how well a
-    network does on outputs unlike those that it has seen tells more of what it will do with new inputs.
+    Examples whose outputs differ only in what is copied from the input are held out together: outputs of a new shape
+    test a network harder, as new inputs will.
 
     Args:
         candidates: How a predictor might be built and trained, by name; the most promising ones first.
@@ -106,27 +106,30 @@ def choose(
     given = next(iter(candidates.values())).max_time
     if given is not None:
         limit = min(limit, OF_TIME * given)
-        candidates = {name: replace(each, max_time=(1 - OF_TIME) * given) for name, each in candidates.items()}
+        candidates = {name: replace(each, max_time=given - limit) for name, each in candidates.items()}
     run = _digest(candidates, distinct, seed, device)
     trial = _read(kept, run)
     if trial is None:
-        say(f"Choosing among {len(candidates)} networks on held-out training examples: {limit:.0f} s at most.")
+        say(f"Choosing among {len(candidates)} networks on held-out training examples: about {limit:.0f} s at most.")
         began = time.perf_counter()
         folds, share = (FOLDS, TRIED_ON_GPU) if resolve(device).type == "cuda" else (1, TRIED_ON_CPU)
         parts = _folds(distinct, folds, seed)
-        accuracy = []
+        held_out, accuracy, cut_short = len(parts) * len(parts[0][1]), [], False
         for name, recipe in candidates.items():
-            accuracy.append(
-                _tried(_short(recipe, len(parts[0][0]), share, limit / len(candidates)), parts, seed, device)
-            )
-            say(f"Tried {name}: {accuracy[-1]:.2f} of {len(parts) * len(parts[0][1]):,} held-out examples are right.")
-        trial = _Trial(len(parts) * len(parts[0][1]), time.perf_counter() - began, accuracy)
+            short = _short(recipe, len(parts[0][0]), share, limit / len(candidates))
+            right, stopped = _tried(short, parts, seed, device)
+            accuracy.append(right)
+            cut_short |= stopped
+            say(f"Tried {name}: {right:.2f} of {held_out:,} held-out examples are right.")
+        trial = _Trial(held_out, time.perf_counter() - began, cut_short, accuracy)
         _write(kept, run, trial)
     name = list(candidates)[trial.best]
     each = ", ".join(f"{name} {value:.2f}" for name, value in zip(candidates, trial.accuracy, strict=True))
-    tried = f"{len(candidates)} were tried in {trial.seconds:.0f} s on {trial.held_out:,} held-out examples"
-    say(f"Chosen: {name}.")
-    return Choice(name, candidates[name], f"{tried}: {each}")
+    # Seconds are told, but not stored: the same seed is to give the same bytes.
+    say(f"Chosen in {trial.seconds:.0f} s: {name}.")
+    cut = ", not to the end for want of time" if trial.cut_short else ""
+    reason = f"{len(candidates)} were tried on {trial.held_out:,} held-out examples{cut}: {each}"
+    return Choice(name, candidates[name], reason)
 
 
 class _Trial(NamedTuple):
@@ -134,6 +137,7 @@ class _Trial(NamedTuple):
 
     held_out: int
     seconds: float
+    cut_short: bool
     accuracy: list[float]
 
     @property
@@ -144,12 +148,6 @@ class _Trial(NamedTuple):
         return next(place for place, accuracy in enumerate(self.accuracy) if accuracy >= least)
 
 
-def forget(kept: Path | None) -> None:
-    """Removes the outcome that was kept, now that it is no longer needed."""
-    if kept is not None:
-        kept.unlink(missing_ok=True)
-
-
 def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:
     """Returns a recipe with a share of the steps that it has for so many rows, whose rate stays as it is."""
     steps = max(1, int(share * recipe.settings(rows).steps))
@@ -158,8 +156,10 @@ def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:
     )
 
 
-def _tried(recipe: Recipe, parts: Sequence[tuple[list[Example], list[Example]]], seed: int, device: str) -> float:
-    """Returns the share of held-out examples that a candidate gets right."""
+def _tried(
+    recipe: Recipe, parts: Sequence[tuple[list[Example], list[Example]]], seed: int, device: str
+) -> tuple[float, bool]:
+    """Returns the share of held-out examples that a candidate gets right, and whether time ended its training."""
     predictor = Predictor(recipe, seeds=range(seed, seed + len(parts)), device=device)
     predictor.fit_each([train for train, _ in parts], [()] * len(parts))
     found = predictor.predict_each([[example.x for example in held] for _, held in parts])
@@ -168,7 +168,7 @@ def _tried(recipe: Recipe, parts: Sequence[tuple[list[Example], list[Example]]],
         for guesses, (_, held) in zip(found, parts, strict=True)
         for guess, example in zip(guesses, held, strict=True)
     ]
-    return sum(right) / len(right)
+    return sum(right) / len(right), predictor.fitted_.history.stopped_early
 
 
 def _folds(examples: Sequence[Example], folds: int, seed: int) -> list[tuple[list[Example], list[Example]]]:

@@ -110,6 +110,7 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
     """
     if are_inflections(examples) or are_inflections(list(map(reordered, examples))):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
+        recipe = replace(recipe, held_out=0.05, patience=3, enough=ENOUGH)
         return {"reluctant copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
     plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), enough=ENOUGH)
     copies = any(token in example.x for example in examples for token in example.y)
@@ -123,7 +124,7 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
         return found
     if not copies:
         return {"no copying": plain}
-    recipe = replace(plain, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_PREDICTOR
+    recipe = replace(plain, patience=3, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_PREDICTOR
     return {"copying": _varied(recipe, copying="joint"), "no copying": recipe}
 
 

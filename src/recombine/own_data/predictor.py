@@ -12,9 +12,17 @@ from recombine.augmentation.drawing import check_request, distinct_examples, unf
 from recombine.data.text import Line
 from recombine.data.tokenization import join, split
 from recombine.data.vocabulary import Vocabulary
-from recombine.errors import RecombineError
+from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, are_of_word_forms, directed, join_text, split_text
+from recombine.inflection import (
+    ANALYSIS,
+    DIRECTIONS,
+    are_of_word_forms,
+    are_word_forms,
+    directed,
+    join_text,
+    split_text,
+)
 from recombine.own_data import choosing, networks
 from recombine.own_data.accounts import Account
 from recombine.own_data.choices import Choice, mixing_rate
@@ -43,13 +51,13 @@ class _Text:
 class Predictor(Settings):
     """Learns to write the output for an input, from training examples and perhaps new ones.
 
-    Of word forms, in whichever order, the form is the input, and lemma and tags are the output, unless ``direction`` is
-    ``"inflection"``.
+    For word forms, in either order, the form is the input, and lemma and tags are the output;
+    ``direction="inflection"`` turns this round.
 
     Attributes:
-        seed: Same seed, same predictor, on the same kind of machine.
+        seed: Same seed, same predictor, on the same kind of machine, if time did not cut anything short.
         network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data. Unless it is a recipe, some
-            networks of that size are tried on held-out training examples, for two minutes at most.
+            networks of that size are tried on held-out training examples, for about two minutes.
         epochs: How many passes over the data; None: chosen.
         max_time: Seconds of choosing and training at most; None: no bound.
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
@@ -92,9 +100,13 @@ class Predictor(Settings):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
         are_columns = holds_strings(new) or (holds_strings(train) and not _is_nothing(new))
         outputs, new = (new, ()) if are_columns else (None, new)
-        given = directed(as_examples(train, outputs, tokens=self.tokens), self.direction)
+        given = as_examples(train, outputs, tokens=self.tokens)
+        augmented = as_examples(new, tokens=self.tokens)
+        if self.direction not in DIRECTIONS:
+            raise unknown("direction", str(self.direction), DIRECTIONS)
+        if are_word_forms(given):
+            given, augmented = directed(given, self.direction), directed(augmented, self.direction)
         examples = distinct_examples(given, least=1, who="a Predictor")
-        augmented = directed(as_examples(new, tokens=self.tokens), self.direction)
         if p_aug is not None and not augmented:
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
         made = self._choices(examples)
@@ -173,7 +185,9 @@ class Predictor(Settings):
         Raises:
             RecombineError: If it was not fitted, or there is nothing to score.
         """
-        examples = directed(as_examples(test, outputs, tokens=self.tokens), self.direction)
+        examples = as_examples(test, outputs, tokens=self.tokens)
+        if are_of_word_forms(self._known.tokens):
+            examples = directed(examples, self.direction)
         if not examples:
             raise RecombineError("there is nothing to score; expected at least one example.")
         outputs = self._outputs([example.x for example in examples])

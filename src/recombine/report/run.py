@@ -117,7 +117,7 @@ class Rarity:
 class Run:
     """All that a comparison tells; attention has an entry for each sample, and rejected counts samples by reason.
 
-    Which network was chosen for predictors, and what was tried, older files do not tell.
+    ``network`` says which network predictors have and what else was tried; it is empty in older files.
     """
 
     format: Literal[1]

@@ -241,7 +241,7 @@ class Trainer:
 
     def _average(self, steps: int) -> None:
         """Takes the parameters after so many steps into their averages, those of replicas that still learn."""
-        if steps % AVERAGED_EVERY:
+        if steps > AVERAGED_EVERY and steps % AVERAGED_EVERY:  # of the very first, each is all there is
             return
         share = AVERAGED_EVERY / max(AVERAGED_EVERY, min(self.settings.averaging, steps / 5))
         shares = torch.where(self.optimizer.lr > 0, share, 0.0).to(self.averages[0].dtype)

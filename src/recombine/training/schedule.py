@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from recombine.training.corpus import Corpus
+
+Steps = TypeVar("Steps", int, np.ndarray)
 
 ROUNDING = 4
 """The steps of batches of one length, which are sorted, are a multiple of this where CUDA graphs need few shapes."""
@@ -116,7 +118,8 @@ class Schedule:
                     shapes = _Shapes(self)
                 batch = shapes.fit(batch)
             elif self.fixed:
-                source_steps, steps = (-(-each // ROUNDING) * ROUNDING for each in (source, len(batch.counts)))
+                steps = min(_rounded(len(batch.counts), ROUNDING), self.corpus.targets.shape[-1])
+                source_steps = min(_rounded(source, ROUNDING), self.corpus.sources.shape[-1])
                 batch = Batch(rows, source_steps, (self.batch,) * steps)
             yield batch
 
@@ -170,13 +173,13 @@ class Schedule:
             for group in self.groups[replica]
         ]
         found: np.ndarray = np.average(each, axis=0, weights=[group.share for group in self.groups[replica]])
-        return found
+        return found.clip(max=1.0)  # which rounding may exceed
 
 
 class _Shapes:
     """The few shapes that all batches of a schedule have.
 
-    At each step there are as many rows as hardly any pool exceeds. Where one does, there are more from then on. Batches
+    Each step has room for more rows than almost any pool needs. If a pool needs more, the shapes grow for good. Batches
     without the longest rows end sooner: at one of `LENGTHS` steps, chosen to leave as few steps as can be to go.
     """
 
@@ -227,5 +230,5 @@ def _cuts(longest: np.ndarray, most: int, count: int) -> list[int]:
     return sorted({*found})
 
 
-def _rounded(steps: np.ndarray, multiple: int) -> np.ndarray:
+def _rounded(steps: Steps, multiple: int) -> Steps:
     return -(-steps // multiple) * multiple

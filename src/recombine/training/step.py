@@ -128,7 +128,9 @@ class Step:
             graph.register_generator_state(generator)
         with torch.cuda.graph(graph, pool=self._pool):
             self._train(rows, shape)
-        self._kept.append(Packing.of(shape[1], rows.device))
+        source_steps, counts = shape
+        encoded = rows.shape[1] * self.corpus.sources.shape[-2]
+        self._kept += [Packing.of(counts, rows.device), Packing.whole(source_steps, encoded, rows.device)]
         return graph.replay
 
     def take_loss(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Unknown words: training examples in which some tokens go by the name of all that was never seen.
+"""Unknown words: training examples in which some tokens are replaced by UNK, the token for what was never seen.
 
 A predictor meets names in new inputs that no training example holds. If it copies, it can write them all the same, but
 only if it has learned to copy what it does not know. Here every token of an input has a small chance to be unknown,
