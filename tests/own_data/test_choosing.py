@@ -51,6 +51,13 @@ def test_the_first_is_chosen_of_those_as_good_as_the_best() -> None:
     assert choosing._Trial(100, 1.0, False, [0.0, 0.0]).best == 0
 
 
+def test_trials_that_are_too_short_to_tell_decide_nothing() -> None:
+    assert choosing._Trial(100, 1.0, False, [0.0, 0.09]).best == 0
+    assert choosing._Trial(100, 1.0, False, [0.0, 0.3]).best == 1
+    assert choosing._Trial(100, 1.0, True, [0.0, 0.3]).best == 0
+    assert choosing._Trial(100, 1.0, True, [0.0, 0.6]).best == 1
+
+
 def test_an_outcome_that_was_kept_is_not_sought_again(tried: list[Recipe], tmp_path: Path) -> None:
     candidates, kept = {"blind": BLIND, "seeing": replace(SEEING, epochs=2)}, tmp_path / "kept"
     found = choosing.choose(candidates, EXAMPLES, device="cpu", kept=kept)

@@ -217,3 +217,9 @@ def test_bad_input(fitted: Predictor) -> None:
         fitted.predict(["a", None])
     with pytest.raises(RecombineError, match="unknown size 'big'"):
         Predictor(network="big", device="cpu").fit(PAIRS)
+
+
+def test_of_examples_the_inputs_are_predicted_for() -> None:
+    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=1).fit(PAIRS)
+    examples = [Example(tuple(x.split()), tuple(y.split())) for x, y in PAIRS]
+    assert predictor.predict(examples) == predictor.predict([example.x for example in examples])

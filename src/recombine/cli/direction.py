@@ -33,7 +33,8 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
     if asked is None or learned is None or (ANALYSIS, INFLECTION)[DIRECTIONS.index(learned)] == asked:
         return
     what = "lemma and tags were the input" if learned == "inflection" else "forms were the input"
-    how = "Lemma, form, tags are read so if no --columns are given."
+    how = "Give lemma, form, tags without --columns (in predict, any form will do), or inputs like g o l a r [V] [PST]."
+    how = how if learned == "inflection" else "Give lemma, form, tags without --columns, or forms."
     say(f"Warning: {model} was trained for {learned}: {what}. {how}")
 
 

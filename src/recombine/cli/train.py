@@ -27,7 +27,7 @@ from recombine.cli.options import (
     Tokens,
     Train,
 )
-from recombine.cli.printing import print_json, say, say_next
+from recombine.cli.printing import counted, print_json, say, say_next
 from recombine.cli.progress import progress
 from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
 from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
@@ -130,7 +130,8 @@ def train_cli(
                 "stopped_by_max_time": history.stopped_early,
             }
         )
-    judged = "" if accuracy is None else f" Held-out accuracy {accuracy:.3f}."
+    held_out = int(predictor.recipe.held_out * len(dict.fromkeys(examples)))
+    judged = "" if accuracy is None else f" {accuracy:.3f} of {counted(held_out, 'held-out example')} are right."
     say(f"{outcome(history)}{judged} The predictor is in {output}.")
     say_next("evaluate", output, None, *reading.options)
 

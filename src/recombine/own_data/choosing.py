@@ -36,6 +36,9 @@ TRIED_ON_CPU, TRIED_ON_GPU = 1 / 6, 1 / 2
 SECONDS = 120.0
 """All candidates together train for so long at most while they are tried; then each has to write outputs."""
 
+TELLING, TELLING_IF_CUT_SHORT = 0.1, 0.5
+"""Where no candidate has so many right, the trials were too short to tell which will be best: the first is taken."""
+
 OF_TIME = 0.25
 """Where time is bounded, at most this share of it is for the choice, and the rest for training."""
 
@@ -83,7 +86,7 @@ def choose(
     say: Say = lambda _: None,
     kept: Path | None = None,
 ) -> Choice[Recipe]:
-    """Returns the first candidate that is as good as the best, within a standard error.
+    """Returns the first candidate that is as good as the best, within a standard error; the first if none is good.
 
     Examples whose outputs differ only in what is copied from the input are held out together: outputs of a new shape
     test a network harder, as new inputs will.
@@ -129,6 +132,8 @@ def choose(
     say(f"Chosen in {trial.seconds:.0f} s: {name}.")
     cut = ", not to the end for want of time" if trial.cut_short else ""
     reason = f"{len(candidates)} were tried on {trial.held_out:,} held-out examples{cut}: {each}"
+    if not trial.tells:
+        reason += "; too short to tell, so it is the one that is usually best"
     return Choice(name, candidates[name], reason)
 
 
@@ -145,7 +150,12 @@ class _Trial(NamedTuple):
         """The place of the first candidate that is as good as the best, within a standard error."""
         most = max(self.accuracy)
         least = most - math.sqrt(most * (1 - most) / self.held_out)
-        return next(place for place, accuracy in enumerate(self.accuracy) if accuracy >= least)
+        return next(place for place, accuracy in enumerate(self.accuracy) if accuracy >= least) if self.tells else 0
+
+    @property
+    def tells(self) -> bool:
+        """Whether the trials were long enough to tell anything: what starts fastest need not end best."""
+        return max(self.accuracy) >= (TELLING_IF_CUT_SHORT if self.cut_short else TELLING)
 
 
 def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:

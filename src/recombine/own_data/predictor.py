@@ -143,8 +143,8 @@ class Predictor(Settings):
 
         Args:
             inputs: A string, for which the output is a string; a tuple of tokens, for which it is a tuple; or several
-                of them in a list, a column or an array, for which it is a list. A word form is a string such as
-                ``geldi``, its analysis one such as ``gel [V] [PST]``.
+                of them in a list, a column or an array, for which it is a list. Of examples, the inputs count. A word
+                form is a string such as ``geldi``, its analysis one such as ``gel [V] [PST]``.
 
         Raises:
             RecombineError: If it was not fitted, or an input is none.
@@ -152,7 +152,7 @@ class Predictor(Settings):
         if not isinstance(inputs, Iterable):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
         is_one = isinstance(inputs, str | tuple)
-        sides = [inputs] if is_one else list(as_column(inputs))
+        sides = [inputs] if is_one else [x.x if isinstance(x, Example) else x for x in as_column(inputs)]
         text = self._text([x for x in sides if isinstance(x, str)])
         tokens = [text.split(x) if isinstance(x, str) else x for x in sides]
         outputs = self._outputs([as_tokens(x, line=Line("", "inputs", i)) for i, x in enumerate(tokens, start=1)])
