@@ -81,9 +81,9 @@ def score_files(gold: str, predicted: str, *, train: str | None = None, reading:
     check_one_standard_input(gold, predicted, train)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
+        guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
         analysed = not any(is_tag(token) for example in guessed for token in example.x)
         right = directed(right, ANALYSIS if analysed else INFLECTION)
-        guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
     _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
     say_direction(right)
     scores: dict[str, Score | None] = {"all": score_outputs(right, guessed)}
