@@ -193,12 +193,9 @@ def test_patience_lasts_for_some_hundred_steps_however_short_an_epoch_is() -> No
     assert replace(patient, patience=0).settings(46).patience == 0
 
 
-def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says() -> None:
     """Judged alike after every epoch, the first of which is the best: rates are halved from the second on."""
-    monkeypatch.setattr(fit_module, "PATIENT_STEPS", 0)
-    recipe = replace(RECIPE, epochs=9, patience=1)
+    recipe = replace(RECIPE, epochs=9, patience=1, patient_steps=0)
     for enough, epochs in [(0.0, 9), (0.25, 3)]:
         history = fit(
             replace(recipe, enough=enough),

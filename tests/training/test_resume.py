@@ -16,7 +16,6 @@ from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.models.fast import availability
 from recombine.models.recombiner import Recombiner
-from recombine.training import fit as fitting
 from recombine.training import loop, resume
 from recombine.training.evaluation import likelihood
 from recombine.training.fit import Fitted, Recipe, fit
@@ -113,8 +112,7 @@ def test_so_does_one_that_some_networks_have_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
-    monkeypatch.setattr(fitting, "PATIENT_STEPS", 0)
-    recipe = replace(RECIPE, epochs=20, enough=0.25, decay_at=0, **{"keep_best": False, **kept})
+    recipe = replace(RECIPE, epochs=20, patient_steps=0, enough=0.25, decay_at=0, **{"keep_best": False, **kept})
     seeds, lasting = (1, 2, 3, 4), (6, 2, 9, 1)
 
     def improving(done: int) -> Callable[..., Evaluate]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli import direction as directions
+from recombine.cli.direction import SENTENCES, check_direction
 from recombine.cli.executing import SERIAL, Address, Workers, check_executor, chosen_executor, device_of
 from recombine.cli.options import (
     AUTO,
@@ -117,8 +117,8 @@ def compare_cli(
     Without --test, examples with something rare in them are held out, up to a tenth of all examples and half of those
     with any one token, and as many of the others. What only one example has cannot be held out: it takes --test.
     All predictors have the same network: the best of a few, which are tried on held-out training examples first, for
-    about two minutes. --max-time bounds each of two trainings. After an interruption the same command
-    goes on, if there is a RUN.
+    about two minutes. --max-time bounds each of two trainings. After an interruption the same command goes on, if there
+    is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
     from recombine.comparison.document import RUN_FILE, SAMPLES_FOLDER
@@ -142,8 +142,7 @@ def compare_cli(
     check_one_standard_input(data, test)
     reading = Reading(format, tokens, columns, header)
     split = _split(data, test, reading, plan)
-    if direction is not None and not are_inflections(split.train):
-        raise RecombineError("these are no word forms, which --direction is for.", place=data, hint="Leave it out.")
+    check_direction(direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, device))
@@ -202,7 +201,7 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
     """Says before any training what will be compared, and what will not come of it."""
     say(_described(split))
     if are_inflections(split.train):
-        say(directions.ANALYSIS if plan.direction == ANALYSIS else directions.INFLECTION)
+        say(SENTENCES[plan.direction])
     if not kept:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:

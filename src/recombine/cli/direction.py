@@ -5,11 +5,13 @@ from typing import Any
 
 from recombine.cli.printing import say
 from recombine.cli.reading import are_inflections
+from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import DIRECTIONS, reordered
+from recombine.inflection import DIRECTIONS, are_word_forms, reordered
 
 INFLECTION = "Word forms, as inflection: lemma and tags are the input, the form is the output."
 ANALYSIS = "Word forms, as analysis: the form is the input, lemma and tags are the output."
+SENTENCES = dict(zip(DIRECTIONS, (ANALYSIS, INFLECTION), strict=True))
 
 
 def direction(examples: Sequence[Example]) -> str | None:
@@ -30,12 +32,20 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
     from recombine.training.stored import direction_of
 
     learned = direction_of(notes)
-    if asked is None or learned is None or (ANALYSIS, INFLECTION)[DIRECTIONS.index(learned)] == asked:
+    if asked is None or learned is None or SENTENCES[learned] == asked:
         return
-    what = "lemma and tags were the input" if learned == "inflection" else "forms were the input"
-    how = "Give lemma, form, tags without --columns (in predict, any form will do), or inputs like g o l a r [V] [PST]."
-    how = how if learned == "inflection" else "Give lemma, form, tags without --columns, or forms."
-    say(f"Warning: {model} was trained for {learned}: {what}. {how}")
+    what, give = (
+        ("lemma and tags were the input", " (in predict, any form will do), or inputs like g o l a r [V] [PST]")
+        if learned == "inflection"
+        else ("forms were the input", ", or forms")
+    )
+    say(f"Warning: {model} was trained for {learned}: {what}. Give lemma, form, tags without --columns{give}.")
+
+
+def check_direction(direction: str | None, examples: Sequence[Example], *, place: str) -> None:
+    """Raises the error for a direction that was asked for of examples that are no word forms."""
+    if direction is not None and not are_word_forms(examples):
+        raise RecombineError("these are no word forms, which --direction is for.", place=place, hint="Leave it out.")
 
 
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from recombine.cli.options import AUTO
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed, reordered
+from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed
 from recombine.inflection import are_inflections as are_inflections
 
 JSONL = ".jsonl"
@@ -128,9 +128,9 @@ class Reading:
         """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
         from recombine.training.stored import DIRECTION, TOKENS
 
-        if are_inflections(examples):
-            return {DIRECTION: INFLECTION}
-        return {DIRECTION: ANALYSIS} if are_inflections(list(map(reordered, examples))) else {TOKENS: self.tokens}
+        if not are_word_forms(examples):
+            return {TOKENS: self.tokens}
+        return {DIRECTION: INFLECTION if are_inflections(examples) else ANALYSIS}
 
     def _of(self, source: str) -> "Reading":
         """Returns those of the options that speak of a file."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.direction import say_direction
+from recombine.cli.direction import check_direction, say_direction
 from recombine.cli.options import (
     AUTO,
     Columns,
@@ -103,8 +103,7 @@ def train_cli(
     reading = Reading(format, tokens, columns, header)
     networks = len(training.population)
     examples, new = read_training(train, augmented, networks=networks, reading=reading, direction=direction)
-    if direction is not None and not are_word_forms(examples):
-        raise RecombineError("these are no word forms, which --direction is for.", place=train, hint="Leave it out.")
+    check_direction(direction, examples, place=train)
     warn_of_strange_tokens(examples, [example for each in new for example in each])
     say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
     use_threads(threads)

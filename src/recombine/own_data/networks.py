@@ -9,7 +9,7 @@ import torch
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import unknown
 from recombine.example import Example
-from recombine.inflection import are_inflections, reordered
+from recombine.inflection import are_inflections, are_word_forms
 from recombine.own_data.choices import PAIRS, Choice
 from recombine.training import presets
 from recombine.training.checks import check_recipe
@@ -108,14 +108,14 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
         examples: The training examples.
         size: One of ``SIZES``.
     """
-    if are_inflections(examples) or are_inflections(list(map(reordered, examples))):
+    if are_word_forms(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
         recipe = replace(recipe, held_out=0.05, patience=3, enough=ENOUGH)
         return {"reluctant copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
     plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), enough=ENOUGH)
     copies = any(token in example.x for example in examples for token in example.y)
     if len(dict.fromkeys(examples)) < MANY:
-        strong = presets.SMALL_DATA_PREDICTOR if size == SMALL else presets.LARGE_SMALL_DATA_PREDICTOR
+        strong = presets.SMALL_DATA_PREDICTOR if size == SMALL else presets.SMALL_DATA_GPU_PREDICTOR
         light = _varied(strong, dropout=0.2, state_dropout=0.0)
         found = {"no copying, little dropout": light, "no copying, much dropout": strong}
         if copies:
@@ -124,7 +124,7 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
         return found
     if not copies:
         return {"no copying": plain}
-    recipe = replace(plain, patience=3, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_PREDICTOR
+    recipe = replace(plain, patience=3, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_GPU_PREDICTOR
     return {"copying": _varied(recipe, copying="joint"), "no copying": recipe}
 
 

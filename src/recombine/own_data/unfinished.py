@@ -59,8 +59,9 @@ def chosen(state: Path | None) -> Path | None:
 
 def forget(state: Path | None) -> None:
     """Removes the state of training, and all that was kept beside it, now that the result is safe."""
-    if state is not None:
-        state.with_name(f"{state.name}.chosen").unlink(missing_ok=True)
+    choice = chosen(state)
+    if state is not None and choice is not None:
+        choice.unlink(missing_ok=True)
         state.unlink(missing_ok=True)
         for aside in state.parent.glob(f"{escape(state.name)}{ASIDE}*"):
             aside.unlink(missing_ok=True)

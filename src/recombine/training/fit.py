@@ -24,8 +24,6 @@ from recombine.training.twins import Twins
 
 ROUNDS = 20
 """How often training that is bounded by steps is judged."""
-PATIENT_STEPS = 500
-"""No learning rate falls for want of progress in fewer steps than these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +47,10 @@ class Recipe:
             (see `stand_ins`); needs at least two prototypes.
         twins: How many pairs of names take the place of tokens that always occur together (see `twins`), in every
             tuple; 0: none. Not together with `stand_ins`.
-        unknown: How often a token of an input is replaced by UNK, the token for what was never seen (see `unknown`).
+        unknown: How often a token of an input is replaced by UNK, which stands for what was never seen (see `step`).
         held_out: The share of rows that a replica is judged on rather than trained on.
         patience: See `TrainingSettings`, as for the settings below; where epochs are short, more of them.
-        patient_steps: How many steps patience lasts at least.
+        patient_steps: No learning rate falls for want of progress in fewer steps than these.
         decay_at: After which epoch the learning rate falls.
         decay: By which factor it falls then.
         enough: When its learning rate has fallen to this share, a replica has learned enough; 0: never.
@@ -79,7 +77,7 @@ class Recipe:
     unknown: float = 0.0
     held_out: float = 0.05
     patience: int = 0
-    patient_steps: int = 0
+    patient_steps: int = 500
     decay_at: int = 0
     decay: float = 0.1
     enough: float = 0.0
@@ -103,7 +101,7 @@ class Recipe:
             loss_per=self.loss_per,
             precision=self.precision,
             # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
-            patience=max(self.patience, -(-max(PATIENT_STEPS, self.patient_steps) // steps)) if self.patience else 0,
+            patience=max(self.patience, -(-self.patient_steps // steps)) if self.patience else 0,
             decay_at=self.decay_at,
             decay=self.decay,
             enough=self.enough,

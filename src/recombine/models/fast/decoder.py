@@ -10,15 +10,13 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from recombine.models.attention import MASKED
 from recombine.models.drop import Drop
 from recombine.models.fast import on_cpu
 from recombine.models.fast.availability import fused
 from recombine.models.fast.near import Near
 from recombine.models.fast.products import summed
 from recombine.models.packing import Packing
-
-MASKED = -1e9
-"""The score of what is not there yet."""
 
 BACK = ("from_state", "to_feed", "h_to_query", "feed_to_query")
 """The weights through which gradients go back at every step."""
