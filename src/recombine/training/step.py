@@ -56,6 +56,10 @@ class Step:
             self._start_capturing()
 
     def _start_capturing(self) -> None:
+        # The first step of a shape runs on a stream of its own, and torch waits for it: nothing to warn of.
+        warn = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)  # since torch 2.10
+        if warn is not None:
+            warn(False)
         self._graphs = {}
         self._pool = torch.cuda.graph_pool_handle()
         self._rows: Tensor | None = None
