@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from recombine.cli.progress import describe, drawing, progress, searching
+from recombine.cli.printing import describe, drawing, progress, searching
 from recombine.training.loop import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
@@ -72,7 +72,7 @@ def test_drawing_that_takes_long_says_a_line_now_and_then_also_if_it_gets_no_fur
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("recombine.cli.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("recombine.cli.printing.time.monotonic", lambda: clock[0])
     with drawing("Drawing 5,000 samples") as report:
         for seconds in (1, 29, 31, 59, 62, 80):
             clock[0] = seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import Run, assert_is_sentence
 
-from recombine.cli.reading import Reading
+from recombine.cli.files import Reading
 from recombine.cli.train import read_training
 from recombine.data import files
 from recombine.data.locking import locked

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recombine.cli.files import Reading, check_one_standard_input, warn_of_strange_tokens
 from recombine.cli.options import Columns, Format, Header, Json, Test, Tokens
 from recombine.cli.printing import percent, print_json, print_table, say_next
-from recombine.cli.reading import Reading, check_one_standard_input
-from recombine.cli.warnings import warn_of_strange_tokens
 from recombine.errors import unknown
 
 if TYPE_CHECKING:

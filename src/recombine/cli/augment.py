@@ -6,11 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.executing import Address, Workers
+from recombine.cli.files import (
+    Reading,
+    check_apart,
+    check_free,
+    check_one_standard_input,
+    is_unfinished,
+    numbered,
+    state_of_training,
+    tokens_for,
+    warn_of_test_in_training,
+    warn_of_unlike_outputs,
+    working_on,
+)
 from recombine.cli.learned import Learned
 from recombine.cli.methods import LEARNED, Plan, augment
 from recombine.cli.options import (
     AUTO,
+    STANDARD,
+    Address,
     Columns,
     Device,
     Epochs,
@@ -26,14 +40,13 @@ from recombine.cli.options import (
     Test,
     Threads,
     Train,
+    Workers,
 )
 from recombine.cli.printing import print_json, say, say_next
-from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input, tokens_for
 from recombine.cli.training import Training, use_threads
-from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
-from recombine.cli.writing import check_apart, check_free, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
+from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples

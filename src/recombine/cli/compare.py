@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.direction import SENTENCES, check_direction
-from recombine.cli.executing import SERIAL, Address, Workers, check_executor, chosen_executor, device_of
+from recombine.cli.files import (
+    Reading,
+    check_free,
+    check_one_standard_input,
+    is_unfinished,
+    name_of,
+    warn_of_test_in_training,
+    warn_of_unlike_outputs,
+    working_on,
+)
 from recombine.cli.options import (
     AUTO,
+    SERIAL,
+    Address,
     Columns,
     Device,
     Direction,
@@ -25,15 +36,15 @@ from recombine.cli.options import (
     Size,
     Threads,
     Tokens,
+    Workers,
+    check_executor,
+    chosen_executor,
+    device_of,
 )
-from recombine.cli.printing import counted, print_json, print_line, print_table, say, say_next
-from recombine.cli.progress import drawing, progress
-from recombine.cli.reading import Reading, are_inflections, check_one_standard_input, name_of
+from recombine.cli.printing import counted, drawing, print_json, print_line, print_table, progress, say, say_next
 from recombine.cli.training import enough_memory, resumable, use_threads
-from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
-from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.errors import RecombineError
-from recombine.inflection import ANALYSIS
+from recombine.inflection import ANALYSIS, are_inflections
 
 if TYPE_CHECKING:
     from recombine.comparison.compare import Comparison

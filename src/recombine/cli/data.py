@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.files import check_free, is_unfinished, working_on
 from recombine.cli.options import Folder, Force, Json, Seed
 from recombine.cli.printing import counted, print_json, say, say_next, working
-from recombine.cli.writing import check_free, is_unfinished, working_on
 from recombine.data.output import all_or_none
 from recombine.example import Example
 

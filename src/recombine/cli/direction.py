@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recombine.cli.printing import say
-from recombine.cli.reading import are_inflections
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import DIRECTIONS, are_word_forms, reordered
+from recombine.inflection import DIRECTIONS, are_inflections, are_word_forms, reordered
 
 INFLECTION = "Word forms, as inflection: lemma and tags are the input, the form is the output."
 ANALYSIS = "Word forms, as analysis: the form is the input, lemma and tags are the output."

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.direction import direction, say_direction, warn_of_direction
+from recombine.cli.files import Reading, tokens_for
 from recombine.cli.options import AUTO, Beam, Columns, Device, Format, Header, Json, Model, ModelTokens, Threads
 from recombine.cli.predict import about_unseen, load_predictor, predict, unseen_tokens
 from recombine.cli.printing import counted, print_json, print_table, say, say_next
-from recombine.cli.reading import Reading, tokens_for
 from recombine.cli.score import Score, score_outputs
 from recombine.cli.training import use_threads
 from recombine.example import Example

@@ -6,11 +6,9 @@ from typing import Annotated
 import typer
 
 from recombine.cli.direction import say_direction
+from recombine.cli.files import Reading, check_free, check_one_standard_input, is_unfinished, warn_of_strange_tokens
 from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_line, say
-from recombine.cli.reading import Reading, check_one_standard_input
-from recombine.cli.warnings import warn_of_strange_tokens
-from recombine.cli.writing import check_free, is_unfinished
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]

@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from recombine.cli.files import Reading, check_one_standard_input, warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.cli.inspection import RULES, Coverage, Inspection, Overlap, inspect_examples
 from recombine.cli.options import AUTO, Columns, Format, Header, Json, Seed, Test, Tokens, Train
 from recombine.cli.printing import percent, print_json, print_line, print_table, say_next, working
-from recombine.cli.reading import Reading, are_inflections, check_one_standard_input
-from recombine.cli.warnings import warn_of_test_in_training, warn_of_unlike_outputs
 from recombine.errors import unknown
 from recombine.example import Example
-from recombine.inflection import split_analysis
+from recombine.inflection import are_inflections, split_analysis
 
 Epsilon = Annotated[
     float | None,

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recombine.cli.reading import are_inflections
 from recombine.example import Example, Tokens
-from recombine.inflection import is_tag
+from recombine.inflection import are_inflections, is_tag
 
 if TYPE_CHECKING:
     from recombine.augmentation.resample import Rarity, Resampler

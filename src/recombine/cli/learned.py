@@ -5,14 +5,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from recombine.cli.executing import check_executor
+from recombine.cli.files import Reading, check_model
 from recombine.cli.inspection import RULES
-from recombine.cli.options import AUTO
-from recombine.cli.printing import say
-from recombine.cli.progress import progress, searching
-from recombine.cli.reading import Reading
+from recombine.cli.options import AUTO, check_executor
+from recombine.cli.printing import progress, say, searching
 from recombine.cli.training import Training, outcome, resumable
-from recombine.cli.writing import check_model
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 

@@ -5,15 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.cli.executing import chosen_executor
 from recombine.cli.learned import Learned, recombination
-from recombine.cli.printing import say, working
-from recombine.cli.progress import drawing
-from recombine.cli.reading import are_inflections
+from recombine.cli.options import chosen_executor
+from recombine.cli.printing import drawing, say, working
 from recombine.cli.training import Training, enough_memory, resumable
 from recombine.errors import NothingMade, RecombineError, unknown
 from recombine.example import Example
-from recombine.inflection import is_tag
+from recombine.inflection import are_inflections, is_tag
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Augmenter, Samples, Validator

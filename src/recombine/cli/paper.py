@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor, device_of
-from recombine.cli.matrix import MatrixProgress
-from recombine.cli.options import Device, Force, Json
-from recombine.cli.printing import print_json_list, print_line, print_markdown, print_table
+from recombine.cli.options import SERIAL, Address, Device, Force, Json, Workers, chosen_executor, device_of
+from recombine.cli.printing import MatrixProgress, print_json_list, print_line, print_markdown, print_table
 from recombine.cli.training import Interrupted
 from recombine.data.locking import locked
 from recombine.data.output import sweep_within

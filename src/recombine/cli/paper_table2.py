@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from recombine.cli.data import Source
-from recombine.cli.executing import SERIAL, Address, Workers, chosen_executor
-from recombine.cli.options import Device, Force, Json, Threads
+from recombine.cli.options import SERIAL, Address, Device, Force, Json, Threads, Workers, chosen_executor
 from recombine.cli.paper import (
     Further,
     Graphs,

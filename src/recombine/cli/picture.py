@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.explaining import explained
+from recombine.cli.files import check_free, working_on
 from recombine.cli.options import AUTO, Device, Force, Seed, Threads
 from recombine.cli.printing import say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
-from recombine.cli.writing import check_free, working_on
 from recombine.errors import RecombineError
 
 if TYPE_CHECKING:

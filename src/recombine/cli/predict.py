@@ -6,11 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.direction import ANALYSIS, INFLECTION, warn_of_direction
-from recombine.cli.options import AUTO, Beam, Columns, Device, Force, Format, Header, Json, Model, ModelTokens, Threads
+from recombine.cli.files import Reading, check_free, is_unfinished, numbered, tokens_for, working_on
+from recombine.cli.options import (
+    AUTO,
+    STANDARD,
+    Beam,
+    Columns,
+    Device,
+    Force,
+    Format,
+    Header,
+    Json,
+    Model,
+    ModelTokens,
+    Threads,
+)
 from recombine.cli.printing import counted, print_json, say, say_next, working
-from recombine.cli.reading import STANDARD, Reading, tokens_for
 from recombine.cli.training import enough_memory, use_threads
-from recombine.cli.writing import check_free, is_unfinished, numbered, working_on
 from recombine.data.output import all_or_none
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance

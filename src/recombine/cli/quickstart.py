@@ -6,8 +6,7 @@ import typer
 
 from recombine.cli.explaining import explained
 from recombine.cli.options import Json, Seed
-from recombine.cli.printing import print_json, print_line, print_table, say, say_next
-from recombine.cli.progress import progress
+from recombine.cli.printing import print_json, print_line, print_table, progress, say, say_next
 
 if TYPE_CHECKING:
     from recombine.experiment import Outcome

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from recombine.cli.files import check_free, working_on
 from recombine.cli.options import Force
 from recombine.cli.printing import say
-from recombine.cli.writing import check_free, working_on
 
 Folder = Annotated[str, typer.Argument(metavar="RUN", help="What recombine compare -o wrote.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The HTML file; - is standard output.")]

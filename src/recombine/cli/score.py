@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from recombine.cli.direction import say_direction
+from recombine.cli.files import Reading, check_one_standard_input, name_of
 from recombine.cli.options import Columns, Format, Header, Json, Tokens
 from recombine.cli.printing import print_json, print_table
-from recombine.cli.reading import Reading, check_one_standard_input, name_of
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed, is_tag

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from recombine.cli.direction import check_direction, say_direction
+from recombine.cli.files import (
+    Reading,
+    check_model,
+    check_one_standard_input,
+    is_unfinished,
+    numbered,
+    state_of_training,
+    warn_of_strange_tokens,
+    working_on,
+)
 from recombine.cli.options import (
     AUTO,
+    STANDARD,
     Columns,
     Device,
     Direction,
@@ -27,15 +38,11 @@ from recombine.cli.options import (
     Tokens,
     Train,
 )
-from recombine.cli.printing import counted, print_json, say, say_next
-from recombine.cli.progress import progress
-from recombine.cli.reading import STANDARD, Reading, are_inflections, check_one_standard_input
+from recombine.cli.printing import counted, print_json, progress, say, say_next
 from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
-from recombine.cli.warnings import warn_of_strange_tokens
-from recombine.cli.writing import check_model, is_unfinished, numbered, state_of_training, working_on
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 if TYPE_CHECKING:
     from recombine.prediction.predictor import Predictor

@@ -1,20 +1,24 @@
-"""Reads the files that a command names, with the format options that all commands share."""
+"""The files that commands read and write: how they are read, warnings of what they hold, and checks before writing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from recombine.cli.options import AUTO
+from recombine.cli.options import AUTO, STANDARD
+from recombine.cli.printing import say
+from recombine.data import output
+from recombine.data.locking import lock_of, locked
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, are_word_forms, directed
-from recombine.inflection import are_inflections as are_inflections
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 JSONL = ".jsonl"
 """Ends the names of files that are JSONL whatever --format says."""
 
-STANDARD = "-"
-"""Stands for standard input or output."""
+STATE = ".training"
+"""Ends the name of the file that holds the state of training until it is over, beside what is being made."""
 
 
 def parse_columns(text: str | None) -> tuple[int, ...] | None:
@@ -145,7 +149,6 @@ def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
         notes: What is kept with it.
         asked: The option --tokens, if it was given; what differs from the model is told.
     """
-    from recombine.cli.printing import say
     from recombine.training.stored import kind_of_tokens
 
     known = kind_of_tokens(notes)
@@ -155,7 +158,6 @@ def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
 
 
 def _warn_of_header(examples: Sequence[Example], source: str) -> None:
-    from recombine.cli.printing import say
     from recombine.data import tsv
 
     if tsv.looks_like_header(examples):
@@ -166,7 +168,6 @@ def _warn_of_header(examples: Sequence[Example], source: str) -> None:
 
 
 def _warn_of_columns(examples: Sequence[Example], source: str) -> None:
-    from recombine.cli.printing import say
     from recombine.data.suitability import have_tags_of_their_own
     from recombine.inflection import Inflection
 
@@ -188,3 +189,135 @@ def check_one_standard_input(*sources: str | None) -> None:
     """Raises an error if more than one file is to come from standard input."""
     if sources.count(STANDARD) > 1:
         raise RecombineError("only one file can come from standard input (-).", hint="Name the others by their paths.")
+
+
+def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example]) -> None:
+    """Says so if most tokens of the new examples are in no original, on either side.
+
+    Args:
+        originals: The examples that the new ones should have been made of.
+        new: The new ones; there may be none.
+    """
+    from recombine.data.suitability import strange_tokens
+
+    sides = {
+        "inputs": ([example.x for example in originals], [example.x for example in new]),
+        "outputs": ([example.y for example in originals], [example.y for example in new]),
+    }
+    for name, (old, made) in sides.items():
+        strange = strange_tokens(old, made)
+        if strange:
+            kind = "--tokens characters" if all(len(token) == 1 for token in strange) else "other --tokens or --columns"
+            say(
+                f"Warning: most tokens in the {name} of the new examples, such as {strange[0]!r}, are in no original. "
+                f"Were they made with {kind}, or of other examples?"
+            )
+
+
+def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] | None, *, named: str | None) -> None:
+    """Says so if the test examples are the training examples.
+
+    Args:
+        train: The training examples.
+        test: The test examples, if there are any.
+        named: Their file.
+    """
+    if test is not None and {*test} == {*train}:
+        say(f"Warning: {named} has the same examples as the training file, so it tests nothing.")
+
+
+def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
+    """Warns, and tells whether it did, if outputs are tokens of their own, where characters might have much in common.
+
+    Args:
+        examples: The training examples.
+        tokens: What a token is.
+    """
+    from recombine.data.suitability import are_unlike
+
+    unlike = tokens == "words" and are_unlike(examples)
+    if unlike:
+        say(
+            f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so that there is "
+            "little to recombine. If they have parts in common, give --tokens characters."
+        )
+    return unlike
+
+
+def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
+    """Raises an error if a file to be written exists already or cannot be written, before any work is done for it.
+
+    Args:
+        targets: Paths; ``-`` is always free.
+        force: Whether files may be replaced.
+    """
+    for target in targets:
+        output.check_free(target, force=force)
+
+
+def check_model(folder: str, *, force: bool) -> None:
+    """Raises an error if a model may not or cannot be written to a folder, before any work is done for it."""
+    from recombine.training import folder as models
+
+    models.check_free(Path(folder), force=force)
+    output.check_folder(Path(folder).absolute().parent, place=folder)
+
+
+def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) -> None:
+    """Raises an error if a file to be written is one that is read, which not even --force may replace."""
+    read = {Path(source).resolve() for source in sources if source not in (None, STANDARD)}
+    for target in targets:
+        if str(target) != STANDARD and Path(target).resolve() in read:
+            raise RecombineError(
+                "this file is read, too.", place=str(target), hint="Choose another name for the output."
+            )
+
+
+def state_of_training(target: str | None) -> Path | None:
+    """Returns where the state of training is kept while something is being made; None if that has no name."""
+    return None if target in (None, STANDARD) else Path(f"{target}{STATE}")
+
+
+def is_unfinished(target: str | None) -> bool:
+    """Tells whether a run that was making this was killed: what it had written already may be written again."""
+    state = state_of_training(target)
+    return target is not None and state is not None and (state.exists() or lock_of(target).exists())
+
+
+@contextmanager
+def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
+    """Keeps other processes from making the same thing, and clears away what a killed one left of it.
+
+    Args:
+        target: The file or folder that is being made, if it has a name.
+        files: What else comes of it.
+
+    Yields:
+        Whether a run that was making this was killed; see `is_unfinished`.
+
+    Raises:
+        RecombineError: If another process is making it.
+    """
+    state = state_of_training(target)
+    special = target is not None and Path(target).exists() and not Path(target).is_file() and not Path(target).is_dir()
+    if target is None or state is None or special:  # nobody's alone: a device, a pipe
+        yield False
+        return
+    with locked(target) as was_killed:
+        for path in (Path(target), state, *map(Path, files)):
+            output.sweep(path)
+        yield was_killed or state.exists()
+
+
+def numbered(output: str, count: int) -> list[str]:
+    """Returns the names of one file for each network: OUT.jsonl for one, else OUT.0.jsonl, OUT.1.jsonl and so on.
+
+    Raises:
+        RecombineError: If several are to go to standard output.
+    """
+    if count == 1:
+        return [output]
+    if output == STANDARD:
+        raise RecombineError(f"{count} networks write {count} files.", hint="Name them with -o.")
+    path = Path(output)
+    return [str(path.with_name(f"{path.stem}.{number}{path.suffix}")) for number in range(count)]
