@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.resample import Resampler
+from recombine.augmentation.resample import NGRAMS, NOTHING, PAIRS, TOKENS, Resampler, find_rare
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
@@ -119,3 +119,35 @@ def test_has_to_be_fitted_to_something() -> None:
         Resampler()(TRAIN[0])
     with pytest.raises(RecombineError, match="not been fitted"):
         _ = Resampler().rare_
+
+
+SQUARES = [example(f"{a} {b} ▷ {a.upper()} {b.upper()}") for a in "abcdefgh" for b in "abcdefgh" if a != b]
+
+
+def test_samples_and_test_items_are_rare_by_one_definition() -> None:
+    rare = find_rare(SQUARES)
+    assert rare.kind == PAIRS
+    assert rare.resampler is not None
+    for pair, expected in [("a a", True), ("a b", False), ("a b b", True)]:
+        item = example(f"{pair} ▷ A")
+        assert rare(item) is (rare.resampler(item) is None) is expected
+    assert rare.seen == ()
+
+
+def test_what_examples_already_have_can_be_rare() -> None:
+    rare = find_rare(SQUARES, seen=True)
+    assert rare.kind == PAIRS
+    assert rare.resampler is not None
+    assert {rarity.ngram for rarity in rare.seen} == {each.x for each in SQUARES}  # 1 in 56 each
+    assert all(map(rare, SQUARES))
+    assert find_rare([*SQUARES, example("z ▷ Z")], seen=True).kind == TOKENS
+
+
+def test_what_is_rare_can_be_asked_for() -> None:
+    assert [rarity.ngram for rarity in find_rare(TRAIN, epsilon=0.3).seen] == [("C",), ("c",)]
+    nothing = find_rare(TRAIN, epsilon=0.1)
+    assert (nothing.kind, nothing.resampler, nothing.seen) == (NOTHING, None, ())
+    assert not nothing(TRAIN[0])
+    pairs = find_rare(TRAIN, epsilon=0.1, ngram=2)
+    assert pairs.kind == NGRAMS
+    assert pairs(example("b b ▷ B"))

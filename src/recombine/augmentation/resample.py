@@ -1,14 +1,31 @@
-"""Resampling (section 4.1 of the paper): of what an augmenter makes, only the examples with something rare in them."""
+"""What is rare (section 4.1 of the paper): found once by `find_rare`, then asked of samples and test items alike."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal, Self, get_args
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
 from recombine.augmentation.protocol import NOTHING_RARE
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
+from recombine.inflection import are_inflections, is_tag
+
+TOKENS, PAIRS, NGRAMS, NOTHING = "tokens", "pairs", "n-grams", "nothing"
+"""The kinds of things that can be rare."""
+
+EPSILONS = (0.02, 0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4)
+"""Shares of the examples below which a token may count as rare, in the order in which they are tried."""
+
+FEW, LARGEST = 5, 0.05
+"""A token that at most FEW examples have may count as rare, too, if these are less than a share LARGEST of them."""
+
+UNCOMMON, GAP = 0.1, 3
+"""A token in less than a share UNCOMMON of the examples is rare, too, if all others are GAP times as frequent."""
+
+EXCEPTION = 0.25
+"""Nothing counts as rare that more than this share of the examples have: the rare is an exception."""
 
 Side = Literal["x", "y", "both"]
 
@@ -141,3 +158,129 @@ class Resampler:
             raise RecombineError(f"ngram is {self.ngram}.", hint="It has to be at least 1.")
         if self.side not in get_args(Side):
             raise unknown("side", self.side, get_args(Side))
+
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """What is rare among training examples; see `find_rare`.
+
+    Attributes:
+        kind: ``"tokens"``, ``"pairs"`` (of neighboring input tokens), ``"n-grams"`` or ``"nothing"``.
+        resampler: Fitted to the examples. As a validator it keeps samples with something rare; None if nothing is rare.
+        reason: What is rare, in words for people, and what in the data speaks for it.
+    """
+
+    kind: str
+    resampler: Resampler | None
+    reason: str
+
+    def __call__(self, example: Example) -> bool:
+        """Tells whether an example has something rare in it."""
+        return self.resampler is not None and self.resampler(example) is None
+
+    @property
+    def seen(self) -> tuple[Rarity, ...]:
+        """The rare things that training examples have, the rarest first."""
+        return () if self.resampler is None else self.resampler.rare_
+
+
+def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngram: int = 1, seen: bool = False) -> Rare:
+    """Finds out what is rare among training examples: the only place where that is decided.
+
+    Whoever needs to know calls it once and hands the result on, so that all go by one definition::
+
+        rare = find_rare(train)
+        augmenter.sample(400, accept=rare.resampler)  # only samples with something rare, or all if nothing is
+        [rare(example) for example in test]           # which test items have something rare
+
+    - ``tokens``: those in fewer than 2 % of the different examples. In small data, where 2 % are next to nothing, also
+      those in a single example, or in at most five if these are fewer than 5 % of the examples. The bound is lowered
+      until at most a quarter of the examples have a rare token. If no token is rare by this, those in fewer than 10 %
+      of the examples are, if all others are at least three times as frequent. Only tags count in word forms.
+    - ``pairs``: if no token is rare, two neighboring tokens of an input that were never seen together. Word forms are
+      excepted: their tags have an order, so an unseen pair of tags is not a new bundle but a wrong one.
+    - ``nothing``: if neither tells examples apart.
+
+    Args:
+        examples: The training examples, at least one.
+        epsilon: Tokens in fewer than this share of the different examples are rare; None: found out.
+        ngram: With epsilon, the longest sequences of tokens that can be rare.
+        seen: Whether the rare is wanted that some examples already have, to repeat them or to hold them out. If no
+            token is rare, the pairs in fewer than 2 % of the examples then are, rather than those never seen.
+    """
+    distinct = distinct_examples(examples, least=1, who="resampling")
+    relevant = is_tag if are_inflections(distinct) else None
+    if epsilon is not None:
+        return _as_asked(Resampler(epsilon, ngram=ngram, relevant=relevant).fit(distinct))
+    resampler = Resampler(relevant=relevant).fit(distinct)
+    rarest = [found.probability for found in map(resampler.rarest, distinct) if found is not None]
+    for bound in (*_bounds(len(distinct)), *_gap(rarest, len(distinct))):
+        holders = sum(probability < bound for probability in rarest)
+        if 0 < holders <= EXCEPTION * len(distinct):
+            found = replace(resampler, epsilon=bound).fit(distinct)
+            what = what_is_rare(found)
+            return Rare(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
+    if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
+        return Rare(
+            NOTHING, None, f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
+        )
+    if relevant is not None:
+        return Rare(NOTHING, None, "nothing: no tag is rare")
+    return _seen_pairs(distinct) if seen else _unseen_pairs(distinct)
+
+
+def what_is_rare(resampler: Resampler) -> str:
+    """Returns how many tokens or tags are rare, and below which share."""
+    noun = "tag" if resampler.relevant is is_tag else "token" if resampler.ngram == 1 else "n-gram"
+    plural = "" if len(resampler.rare_) == 1 else "s"
+    return f"{len(resampler.rare_):,} {noun}{plural} in fewer than {resampler.epsilon:.2%} of the examples"
+
+
+def _as_asked(resampler: Resampler) -> Rare:
+    if resampler.ngram > 1:  # sequences that were never seen are rare, so there is always something
+        return Rare(NGRAMS, resampler, what_is_rare(resampler))
+    if not resampler.rare_:
+        return Rare(NOTHING, None, f"nothing: no token is in fewer than {resampler.epsilon:.2%} of the examples")
+    return Rare(TOKENS, resampler, what_is_rare(resampler))
+
+
+def _bounds(examples: int) -> list[float]:
+    """Returns the shares below which a token may count as rare, the largest first."""
+    most = max(EPSILONS[0], min(_share(FEW, examples), LARGEST), _share(1, examples))
+    by_count = (_share(count, examples) for count in range(1, FEW + 1))
+    return sorted({epsilon for epsilon in (most, *EPSILONS, *by_count) if epsilon <= most}, reverse=True)
+
+
+def _gap(rarest: Sequence[float], examples: int) -> list[float]:
+    """Returns the share that separates what is far less frequent from all else, if there is such a gap.
+
+    Args:
+        rarest: The share of the examples that have each one's rarest token.
+        examples: How many examples there are.
+    """
+    counts = sorted({round(share * examples) for share in rarest})
+    return [_share(a, examples) for a, b in pairwise(counts) if a < UNCOMMON * examples and b >= GAP * a][-1:]
+
+
+def _share(count: int, examples: int) -> float:
+    """Returns the epsilon by which just those tokens are rare that at most `count` of the examples have."""
+    return min(1.0, (count + 0.5) / examples)
+
+
+def _unseen_pairs(distinct: Sequence[Example]) -> Rare:
+    words = {token for example in distinct for token in example.x}
+    pairs = {pair for example in distinct for pair in pairwise(example.x)}
+    if not 0 < len(pairs) < len(words) ** 2:
+        return Rare(NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen")
+    unseen = Resampler(epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
+    reason = f"pairs of input tokens, of which {len(pairs):,} of {len(words) ** 2:,} were seen; no token is rare"
+    return Rare(PAIRS, unseen, reason)
+
+
+def _seen_pairs(distinct: Sequence[Example]) -> Rare:
+    found = Resampler(ngram=2, side="x").fit(distinct)
+    if not found.rare_:
+        return Rare(NOTHING, None, "nothing: no token is rare, nor is any pair of input tokens that was seen")
+    count = len(found.rare_)
+    what = f"{count:,} pair{'' if count == 1 else 's'} of input tokens"
+    return Rare(PAIRS, found, f"{what} in fewer than {found.epsilon:.2%} of the examples; no token is rare")
