@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 
-.PHONY: install quickstart test lint docs browser fuzz killing clean
+.PHONY: install quickstart test test-slow test-gpu lint docs browser fuzz killing clean
 
 install: $(INSTALLED)
 
@@ -40,8 +40,19 @@ browser:
 
 # One thread a process: two processes with two threads each wait for one another on two cores. Three for two cores: some
 # tests wait for what they have started.
-test: lint docs browser
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
+
+# All tests that take at most a few seconds each, after the checks of style, types and layers.
+test: lint
+	$(PYTEST) -m 'not slow'
+
+# The others: whole tables, clusters of two nodes, killed commands, full disks, pages in a browser, commands of the docs.
+test-slow: docs browser
+	$(PYTEST) -m slow
+
+# The kernels, on the GPU of this machine; without a GPU, `make test` has them interpreted.
+test-gpu: install
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m gpu
 
 # More than 100,000 broken and hostile files for all that reads files; some minutes.
 fuzz: install
