@@ -270,7 +270,7 @@ def runs() -> Target:
     from sample_run import sample_run
 
     from recombine.report.page import render
-    from recombine.report.reading import read_run
+    from recombine.report.run import read_run
 
     small = sample_run()
     small["samples"], small["attention"], small["rarity"] = (

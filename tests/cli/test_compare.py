@@ -7,7 +7,7 @@ import pytest
 from commands import Run, assert_is_sentence
 
 from recombine.data import files
-from recombine.report.reading import read_run
+from recombine.report.run import read_run
 
 pytestmark = pytest.mark.usefixtures("tiny")
 

@@ -6,7 +6,7 @@ from commands import Run, assert_is_sentence
 from sample_run import sample_run, write_run
 
 from recombine.report.page import render
-from recombine.report.reading import read_run
+from recombine.report.run import read_run
 
 
 def test_the_page_of_the_run_is_written(run: Run, tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Comparisons from end to end, with tiny networks."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tiny_networks import PREDICTOR, SAMPLING, WORD_FORM_PREDICTOR
@@ -14,13 +12,13 @@ from word_forms import write_language
 
 from recombine.augmentation.protocol import Samples
 from recombine.comparison.compare import GENERATORS, PREDICTORS, Comparison, _training, compare, forget
-from recombine.comparison.document import SAMPLES, TRACED, document, write_document
+from recombine.comparison.document import SAMPLES, TRACED, run_record
 from recombine.comparison.methods import BOTH, GECA, METHODS, OVERSAMPLING, PLAIN, RECOMBINE, Drawn, Plan, draw
 from recombine.comparison.splitting import Split, given, hold_out
 from recombine.data import files
 from recombine.errors import RecombineError
 from recombine.prediction.predictor import Predictor
-from recombine.report.reading import read_run
+from recombine.report.run import Run, read_run, write_run
 from recombine.training import presets
 from recombine.training.loop import History, Report
 
@@ -78,8 +76,8 @@ def test_drawing_from_networks_reports_how_it_goes(found: Comparison) -> None:
     assert sum(map(len, found.drawn.samples[RECOMBINE])) <= candidates <= wanted
 
 
-def run_document(found: Comparison) -> dict[str, Any]:
-    return document(found, title="toy", command="recombine compare toy.tsv", provenance={"commit": "none"})
+def record(found: Comparison) -> Run:
+    return run_record(found, title="toy", command="recombine compare toy.tsv", provenance={"commit": "none"})
 
 
 def test_every_method_is_scored_with_every_seed_on_every_part(found: Comparison) -> None:
@@ -139,9 +137,9 @@ def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> N
 
 
 def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
-    whole = run_document(found)
-    write_document(whole, tmp_path)
+    write_run(record(found), tmp_path)
     run = read_run(tmp_path)
+    assert run == record(found)
     assert run.data.train == len(TASK.train)
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
@@ -194,10 +192,10 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     said: list[str] = []
     over = compare(task_split(), PLAN, folder=tmp_path, say=said.append)  # as after a kill between training and writing
     assert not any("starts over" in sentence for sentence in said)
-    assert json.dumps(run_document(over)) == json.dumps(run_document(found))
+    assert record(over) == record(found)
     forget(tmp_path)
     assert not list(tmp_path.iterdir())
-    assert json.dumps(run_document(again)) == json.dumps(run_document(found))
+    assert record(again) == record(found)
 
 
 def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_end(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from sample_run import HOSTILE, METHODS, sample_run, write_run
 
 from recombine.evaluation.seeds import summarize
 from recombine.report.page import render
-from recombine.report.reading import read_run
+from recombine.report.run import read_run
 
 
 @pytest.fixture(scope="module")

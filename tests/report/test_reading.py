@@ -14,8 +14,7 @@ from sample_run import METHODS, sample_run, write_run
 
 from recombine.data.sealing import sealed
 from recombine.errors import RecombineError
-from recombine.report.reading import read_run
-from recombine.report.run import Run
+from recombine.report.run import Run, read_run
 
 SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 JSON_VALUES = st.recursive(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -132,8 +132,9 @@ def compare_cli(
     is a RUN.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
-    from recombine.comparison.document import RUN_FILE, SAMPLES_FOLDER
+    from recombine.comparison.document import SAMPLES_FOLDER
     from recombine.comparison.methods import RECOMBINE, Plan
+    from recombine.report.run import RUN_FILE
 
     plan = Plan(
         methods=[name.strip() for name in methods.split(",") if name.strip()],
@@ -185,7 +186,7 @@ def compare_cli(
 
 def _folder(output: str | None, *, force: bool) -> Path | None:
     """Returns the folder to write to, if there is to be one and it may be written."""
-    from recombine.comparison.document import RUN_FILE
+    from recombine.report.run import RUN_FILE
 
     if output is None:
         return None
@@ -233,13 +234,14 @@ def _described(split: "Split") -> str:
 
 
 def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
-    from recombine.comparison.document import document, write_document, write_samples
+    from recombine.comparison.document import run_record, write_samples
     from recombine.paper.provenance import provenance
+    from recombine.report.run import write_run
 
     origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
-    whole = document(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
+    run = run_record(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
     samples = write_samples(found, folder)
-    say(f"Wrote {write_document(whole, folder, force=force)}, and all samples to {samples}.")
+    say(f"Wrote {write_run(run, folder, force=force)}, and all samples to {samples}.")
 
 
 def _show(found: "Comparison", *, json: bool) -> None:
@@ -247,7 +249,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
 
     if json:
         network = {"chosen": found.network.name, "reason": found.network.reason}
-        print_json({"comparison": comparison(found), "network": network, "verdict": found.verdict})
+        print_json({"comparison": list(map(asdict, comparison(found))), "network": network, "verdict": found.verdict})
         return
     header = ("", "new examples", "all", "rare", "other", "rare: p", "other: p")
     rows = [

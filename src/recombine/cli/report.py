@@ -24,7 +24,7 @@ def report_cli(run: Folder, output: Output, *, force: Force = False) -> None:
     """
     from recombine.data.output import replacing
     from recombine.report.page import render
-    from recombine.report.reading import read_run
+    from recombine.report.run import read_run
 
     check_free([output], force=force)
     page = render(read_run(run))

@@ -1,24 +1,20 @@
-"""A comparison as ``run.json``, the file that ``recombine report`` reads."""
+"""A comparison as the record that ``run.json`` holds and ``recombine report`` shows."""
 
-import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from recombine.augmentation.recombination import Recombination
 from recombine.comparison.compare import Comparison
 from recombine.comparison.methods import METHODS, RECOMBINE
 from recombine.comparison.splitting import contents
 from recombine.data import files
-from recombine.data.output import replacing, replacing_folder
-from recombine.data.sealing import sealed
+from recombine.data.output import replacing_folder
 from recombine.decoding.trace import END, trace
 from recombine.example import SEPARATOR, Example, Tokens
+from recombine.report import run as records
 
-FORMAT = 1
-RUN_FILE = "run.json"
 SAMPLES_FOLDER = "samples"
 
 SAMPLES, TRACED = 100, 30
@@ -28,14 +24,6 @@ RAREST = 200
 """Of so many rare things it is told how often they are seen."""
 
 _NAMES = {SEPARATOR: "▷", END: "end"}
-
-
-def write_document(document: dict[str, Any], folder: Path, *, force: bool = False) -> Path:
-    """Writes ``run.json`` with a checksum into a folder, whole or not at all."""
-    path = folder / RUN_FILE
-    with replacing(path, force=force) as stream:
-        stream.write(json.dumps(sealed(document), ensure_ascii=False, allow_nan=False).encode())
-    return path
 
 
 def write_samples(found: Comparison, folder: Path) -> Path:
@@ -49,8 +37,8 @@ def write_samples(found: Comparison, folder: Path) -> Path:
     return path
 
 
-def document(found: Comparison, *, title: str, command: str, provenance: dict[str, str]) -> dict[str, Any]:
-    """Returns the whole of a comparison, JSON-friendly.
+def run_record(found: Comparison, *, title: str, command: str, provenance: dict[str, str]) -> records.Run:
+    """Returns the whole of a comparison.
 
     Args:
         found: What was found.
@@ -60,41 +48,41 @@ def document(found: Comparison, *, title: str, command: str, provenance: dict[st
     """
     split = found.split
     shown = [(method, sample) for method in reversed(METHODS) for sample in _first(found, method)[:SAMPLES]]
-    return {
-        "format": FORMAT,
-        "title": title,
-        "command": command,
-        "provenance": provenance,
-        "data": {
-            "train": len(split.train),
-            "test": len(split.test),
-            "rare_test": sum(split.rare),
-            "held_out": split.held_out,
-            "phenomena": [" ".join(name) for name in split.phenomena],
-        },
-        "network": str(found.network),
-        "comparison": comparison(found),
-        "verdict": found.verdict,
-        "curves": _curves(found),
-        "samples": [_sample(sample, method) for method, sample in shown],
-        "attention": _attention(found.drawn.augmenter, shown),
-        "rejected": _rejected(found),
-        "turned_down": _turned_down(found),
-        "rarity": _rarity(found),
-    }
+    return records.Run(
+        format=1,
+        title=title,
+        command=command,
+        provenance=provenance,
+        data=records.Data(
+            train=len(split.train),
+            test=len(split.test),
+            rare_test=sum(split.rare),
+            held_out=split.held_out,
+            phenomena=tuple(" ".join(name) for name in split.phenomena),
+        ),
+        comparison=comparison(found),
+        verdict=found.verdict,
+        curves=tuple(_curves(found)),
+        samples=tuple(_sample(sample, method) for method, sample in shown),
+        attention=tuple(_attention(found.drawn.augmenter, shown)),
+        rejected=_rejected(found),
+        turned_down=tuple(_turned_down(found)),
+        rarity=tuple(_rarity(found)),
+        network=str(found.network),
+    )
 
 
-def comparison(found: Comparison) -> list[dict[str, Any]]:
+def comparison(found: Comparison) -> tuple[records.Compared, ...]:
     """Returns the rows of the table: of each method its new examples, scores and p-values."""
-    return [
-        {
-            "method": method,
-            "new_examples": [len(samples) for samples in found.drawn.of(method)],
-            "scores": {part: list(judged.scores) for part, judged in parts.items()},
-            "p": {part: judged.p for part, judged in parts.items()},
-        }
+    return tuple(
+        records.Compared(
+            method=method,
+            new_examples=tuple(len(samples) for samples in found.drawn.of(method)),
+            scores=records.Scores(**{part: tuple(judged.scores) for part, judged in parts.items()}),
+            p=records.Significance(**{part: judged.p for part, judged in parts.items()}),
+        )
         for method, parts in found.judged.items()
-    ]
+    )
 
 
 def _first(found: Comparison, method: str) -> Sequence[Example]:
@@ -103,57 +91,51 @@ def _first(found: Comparison, method: str) -> Sequence[Example]:
     return drawn[0].examples if drawn else ()
 
 
-def _curves(found: Comparison) -> list[dict[str, Any]]:
+def _curves(found: Comparison) -> Iterator[records.Curve]:
     seeds = len(found.plan.seeds)
     unknown = [[math.nan] * len(losses) for losses in found.history.loss]
-    curves = []
     for number, method in enumerate(found.judged):
         own = slice(number * seeds, (number + 1) * seeds)
         loss, held_out = (
-            [[value if math.isfinite(value) else None for value in point[own]] for point in points]
+            tuple(tuple(value if math.isfinite(value) else None for value in point[own]) for point in points)
             for points in (found.history.loss, found.history.evaluation or unknown)
         )
-        curves.append({"method": method, "steps": found.steps, "loss": loss, "held_out": held_out})
-    return curves
+        yield records.Curve(method, tuple(found.steps), loss, held_out)
 
 
-def _sample(sample: Example, method: str) -> dict[str, Any]:
+def _sample(sample: Example, method: str) -> records.Sample:
     origin = sample.provenance
     assert origin is not None  # what an augmenter gives has one
-    return {
-        "x": sample.x,
-        "y": sample.y,
-        "method": method,
-        "log_probability": origin.log_probability,
-        "prototypes": [{"x": prototype.x, "y": prototype.y} for prototype in origin.prototypes],
-        "sources": origin.sources,
-    }
+    prototypes = tuple(records.Pair(prototype.x, prototype.y) for prototype in origin.prototypes)
+    return records.Sample(sample.x, sample.y, method, origin.log_probability, prototypes, origin.sources)
 
 
-def _attention(augmenter: Recombination | None, shown: Sequence[tuple[str, Example]]) -> list[dict[str, Any] | None]:
-    """Returns where the first network looked when it produced its first samples."""
-    if augmenter is None or not augmenter.prototypes or augmenter.recipe.twins:  # twins are produced by other names
-        return [None] * len(shown)
-    return [
-        _looked(augmenter, sample) if method == RECOMBINE and place < TRACED else None
-        for place, (method, sample) in enumerate(shown)
-    ]
+def _attention(
+    augmenter: Recombination | None, shown: Sequence[tuple[str, Example]]
+) -> Iterator[records.Attention | None]:
+    """Yields where the first network looked when it produced its first samples."""
+    if augmenter is not None and (not augmenter.prototypes or augmenter.recipe.twins):  # twins go by other names
+        augmenter = None
+    for place, (method, sample) in enumerate(shown):
+        if augmenter is None or method != RECOMBINE or place >= TRACED:
+            yield None
+        else:
+            yield _looked(augmenter, sample)
 
 
-def _looked(augmenter: Recombination, sample: Example) -> dict[str, Any]:
+def _looked(augmenter: Recombination, sample: Example) -> records.Attention:
     assert sample.provenance is not None
     prototypes = [prototype.d for prototype in sample.provenance.prototypes]
     traced = trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d)
-    weights = [
-        attention[:, : len(tokens)].round(3).tolist()
+    weights = (
+        tuple(map(tuple, attention[:, : len(tokens)].round(3).tolist()))
         for attention, tokens in zip(traced.attention, traced.prototypes, strict=True)
-    ]
-    named = [_named(tokens) for tokens in traced.prototypes]
-    return {"tokens": _named(traced.tokens), "prototypes": named, "weights": weights}
+    )
+    return records.Attention(_named(traced.tokens), tuple(map(_named, traced.prototypes)), tuple(weights))
 
 
-def _named(tokens: Tokens) -> list[str]:
-    return [_NAMES.get(token, token) for token in tokens]
+def _named(tokens: Tokens) -> Tokens:
+    return tuple(_NAMES.get(token, token) for token in tokens)
 
 
 def _rejected(found: Comparison) -> dict[str, int]:
@@ -163,22 +145,20 @@ def _rejected(found: Comparison) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _turned_down(found: Comparison) -> list[dict[str, Any]]:
+def _turned_down(found: Comparison) -> Iterator[records.TurnedDown]:
     drawn = found.drawn.samples.get(RECOMBINE)
-    return [
-        {"x": sample.x, "y": sample.y, "reason": str(sample.provenance.details.get("rejected", ""))}
-        for sample in (drawn[0].turned_down if drawn else ())
-        if sample.provenance is not None
-    ]
+    for sample in drawn[0].turned_down if drawn else ():
+        if sample.provenance is not None:
+            yield records.TurnedDown(sample.x, sample.y, str(sample.provenance.details.get("rejected", "")))
 
 
-def _rarity(found: Comparison) -> list[dict[str, Any]]:
+def _rarity(found: Comparison) -> list[records.Rarity]:
     """Returns in how many training examples each rare thing is, alone and with the new ones that are shown first."""
     rare = found.split.phenomena[:RAREST]
     first = next(filter(None, (_first(found, method) for method in reversed(METHODS))), ())
     before, new = (_counted(examples, rare) for examples in (found.split.train, first))
-    rows = [{"token": " ".join(name), "before": before[name], "after": before[name] + new[name]} for name in rare]
-    return sorted(rows, key=lambda row: (row["before"], row["token"]))
+    rows = [records.Rarity(" ".join(name), before[name], before[name] + new[name]) for name in rare]
+    return sorted(rows, key=lambda row: (row.before, row.token))
 
 
 def _counted(examples: Sequence[Example], rare: Sequence[Tokens]) -> Counter[Tokens]:
