@@ -9,13 +9,13 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from commands import Run
+from commands import Run, assert_is_sentence
 
 import recombine
-from recombine.cli.audit import GOLD
 from recombine.cli.inspection import RULES
 from recombine.cli.learned import NOVELTIES
 from recombine.cli.methods import METHODS
+from recombine.cli.scoring import GOLD
 from recombine.cli.training import SIZES
 from recombine.data import files, scan, sigmorphon, tokenization
 from recombine.data.sigmorphon_files import SHA256
@@ -225,3 +225,17 @@ def test_an_interrupt_while_commands_are_imported(run: Run, monkeypatch: pytest.
     done = run("--version")
     assert (done.code, done.out) == (130, "")
     assert done.err == "Error: interrupted; no file is left half written. To go on, give the same command again.\n"
+
+
+def test_usage_errors_are_known_by_what_they_have_not_by_their_class(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    class AnotherUsageError(Exception):
+        ctx = None
+
+        def format_message(self) -> str:
+            return "No such thing"
+
+    def refuse() -> None:
+        raise AnotherUsageError
+
+    monkeypatch.setattr("recombine.cli.app.environment", refuse)
+    assert_is_sentence(run("env"), ["No such thing. See recombine --help."])

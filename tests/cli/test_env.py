@@ -21,7 +21,7 @@ def test_versions_device_and_threads(run: Run) -> None:
 
 
 def test_a_package_that_is_missing_is_named_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.cli.env.PACKAGES", ("no-such-package",))
+    monkeypatch.setattr("recombine.cli.app.PACKAGES", ("no-such-package",))
     assert json.loads(run("env", "--json").out)["no-such-package"] == "not installed"
 
 

@@ -10,7 +10,7 @@ from tiny_networks import SAMPLING
 from toy_task import QUICK_GENERATOR, TASK
 
 from recombine.augmentation.recombination import Recombination
-from recombine.cli.picture import DRAWN, pick_sample
+from recombine.cli.views import DRAWN, pick_sample
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongShort
 

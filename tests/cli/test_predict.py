@@ -80,7 +80,7 @@ def test_outputs_that_no_file_can_hold_are_told(
     done = predict("-", stdin="\n".join(INPUTS))
     outputs = [json.loads(line)["y"] for line in done.out.splitlines()]
     assert outputs == [["<nothing>"], ["<nothing>"], ["A", "B"]]
-    assert "2 have no tokens, written as <nothing>" in done.err
+    assert "2 of them have no tokens, written as <nothing>" in done.err
 
 
 def test_tokens_never_seen_are_told(predict: Callable[..., Outcome], run: Run, predictors: Path) -> None:

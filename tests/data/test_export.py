@@ -218,7 +218,7 @@ def test_a_rate_is_between_none_and_all(rate: float) -> None:
 
 
 def test_the_toolkits_are_those_that_the_help_names() -> None:
-    from recombine.cli.export import Toolkit
+    from recombine.cli.data import Toolkit
 
     (option,) = Toolkit.__metadata__
     assert all(name in option.help for name in TOOLKITS)

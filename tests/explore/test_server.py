@@ -117,5 +117,5 @@ def test_mistakes_are_sentences(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert_is_sentence(run(capsys, model, "--port", port), [f"port {port}", "--port"])
-    monkeypatch.setattr("recombine.cli.explore.find_spec", lambda _: None)
+    monkeypatch.setattr("recombine.cli.views.find_spec", lambda _: None)
     assert_is_sentence(run(capsys, model), ["FastAPI", "pip install 'recombine[explore]'"])

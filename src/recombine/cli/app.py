@@ -1,76 +1,135 @@
-"""Puts the commands together and turns whatever ends them into a sentence and an exit code."""
+"""Puts the commands together, ``recombine env`` among them, and turns what ends them into a sentence and a code."""
 
+import os
+import platform
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
 from inspect import cleandoc
-from typing import Annotated
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import typer
 
 from recombine import __version__
 from recombine.cli import AGAIN, INTERRUPTED
-from recombine.cli.audit import audit_cli
 from recombine.cli.augment import augment_cli
 from recombine.cli.compare import compare_cli
-from recombine.cli.data import scan_cli, sigmorphon_cli
-from recombine.cli.env import env_cli
-from recombine.cli.evaluate import evaluate_cli
-from recombine.cli.explore import explore_cli
-from recombine.cli.export import export_cli
+from recombine.cli.data import export_cli, scan_cli, sigmorphon_cli
 from recombine.cli.inspect import inspect_cli
+from recombine.cli.options import Json
 from recombine.cli.paper import table1_cli
 from recombine.cli.paper_reports import items_cli, samples_cli
 from recombine.cli.paper_table2 import table2_cli
-from recombine.cli.picture import picture_cli
-from recombine.cli.predict import predict_cli
+from recombine.cli.printing import print_json, print_table, say_next
 from recombine.cli.quickstart import quickstart_cli
-from recombine.cli.report import report_cli
-from recombine.cli.score import score_cli
+from recombine.cli.scoring import audit_cli, evaluate_cli, predict_cli, score_cli
 from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
+from recombine.cli.views import explore_cli, picture_cli, report_cli
 from recombine.errors import NothingMade, RecombineError
 
 FAILED, BAD_INPUT = 1, 2
 """Exit codes besides 0 and that of the interrupt key: something failed; the user's input or usage."""
 
-# Typer keeps click's errors in places that change from version to version, but exports this one.
-_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+PACKAGES = ("numpy", "scipy", "torch", "triton", "rapidfuzz", "rich", "typer", "safetensors")
+"""The packages whose versions ``recombine env`` prints."""
 
 _ARGUMENT = re.compile(r"`(?P<name>[a-z_]+)(?:=(?P<value>[^`]+))?`")
 
+
+@runtime_checkable
+class _UsageError(Protocol):
+    """What click's errors of usage have, wherever a version of Typer keeps their classes."""
+
+    ctx: Any
+
+    def format_message(self) -> str: ...
+
+
 app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
 data = typer.Typer(help="Writes the paper's datasets: SCAN, and few-shot morphology of SIGMORPHON 2018.")
-
-
-def _add(commands: typer.Typer, name: str, function: Callable[..., None]) -> None:
-    """Adds a command whose help is its docstring, the example's lines kept apart."""
-    text = cleandoc(function.__doc__ or "")
-    commands.command(name, help=text.replace("Example:\n", "\b\nExample:\n"))(function)
-
-
 paper = typer.Typer(help="Runs the paper's experiments anew, beside the published figures.")
+
+
+def env_cli(json: Json = False) -> None:
+    """Prints versions, device and threads, for bug reports.
+
+    Example:
+      recombine env
+    """
+    found = environment()
+    if json:
+        print_json(found)
+    else:
+        print_table([(name, str(value)) for name, value in found.items()], justify="left")
+    say_next("--help")
+
+
+def environment() -> dict[str, str | int]:
+    """Returns the versions of what matters, the device that would be used, how it computes, and the threads."""
+    return {
+        "recombine": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{package: _version(package) for package in PACKAGES},
+        **_computing(),
+        "threads": os.cpu_count() or 1,
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _computing() -> dict[str, str]:
+    """Returns the device, whether kernels of our own compute there, and in which precision networks are trained."""
+    try:
+        import torch
+
+        from recombine.models.fast import fused
+        from recombine.training.fit import Recipe
+    except (ImportError, OSError) as error:
+        return {"device": f"unknown: torch cannot be imported ({error})"}
+    if not torch.cuda.is_available():
+        return {"device": "cpu", "kernels": "none, on a CPU", "precision": "float32"}
+    device = f"cuda ({torch.cuda.get_device_name()})"
+    if not fused(torch.device("cuda")):
+        return {"device": device, "kernels": "none, without Triton", "precision": "float32, products in TF32"}
+    (asked,) = (field.default for field in fields(Recipe) if field.name == "precision")
+    return {"device": device, "kernels": "by Triton", "precision": f"{asked}, parameters in float32"}
+
+
+COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None]], ...] = (
+    (data, "scan", scan_cli),
+    (data, "sigmorphon", sigmorphon_cli),
+    (paper, "table1", table1_cli),
+    (paper, "table2", table2_cli),
+    (paper, "samples", samples_cli),
+    (paper, "items", items_cli),
+    (app, "quickstart", quickstart_cli),
+    (app, "inspect", inspect_cli),
+    (app, "augment", augment_cli),
+    (app, "audit", audit_cli),
+    (app, "compare", compare_cli),
+    (app, "export", export_cli),
+    (app, "picture", picture_cli),
+    (app, "report", report_cli),
+    (app, "explore", explore_cli),
+    (app, "train", train_cli),
+    (app, "predict", predict_cli),
+    (app, "evaluate", evaluate_cli),
+    (app, "score", score_cli),
+    (app, "env", env_cli),
+)
 app.add_typer(data, name="data")
 app.add_typer(paper, name="paper")
-_add(data, "scan", scan_cli)
-_add(data, "sigmorphon", sigmorphon_cli)
-_add(paper, "table1", table1_cli)
-_add(paper, "table2", table2_cli)
-_add(paper, "samples", samples_cli)
-_add(paper, "items", items_cli)
-_add(app, "quickstart", quickstart_cli)
-_add(app, "inspect", inspect_cli)
-_add(app, "augment", augment_cli)
-_add(app, "audit", audit_cli)
-_add(app, "compare", compare_cli)
-_add(app, "export", export_cli)
-_add(app, "picture", picture_cli)
-_add(app, "report", report_cli)
-_add(app, "explore", explore_cli)
-_add(app, "train", train_cli)
-_add(app, "predict", predict_cli)
-_add(app, "evaluate", evaluate_cli)
-_add(app, "score", score_cli)
-_add(app, "env", env_cli)
+for _group, _name, _function in COMMANDS:  # the help is the docstring, with the example's lines kept apart
+    _help = cleandoc(_function.__doc__ or "").replace("Example:\n", "\b\nExample:\n")
+    _group.command(_name, help=_help)(_function)
 
 
 def _print_version(wanted: bool) -> None:
@@ -114,14 +173,16 @@ def run(arguments: Sequence[str] | None) -> int:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
         return _complain(str(_with_options(error)), FAILED if isinstance(error, NothingMade) else BAD_INPUT)
-    except _UsageError as error:
-        return _complain(_usage_sentence(error), BAD_INPUT)
     except Interrupted as error:
         return _complain(str(error), INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     except OSError as error:
         return _complain(str(error), FAILED)
+    except Exception as error:
+        if not isinstance(error, _UsageError):
+            raise
+        return _complain(_usage_sentence(error), BAD_INPUT)
     if status == INTERRUPTED:
         return _complain(AGAIN, INTERRUPTED)
     return status if isinstance(status, int) else 0
@@ -144,12 +205,11 @@ def _with_options(error: RecombineError) -> RecombineError:
     return RecombineError(error.message, place=error.place, hint=hint)
 
 
-def _usage_sentence(error: Exception) -> str:
+def _usage_sentence(error: _UsageError) -> str:
     """Returns what is wrong with the words of a command, the nearest right one, and where to read more."""
     near = getattr(error, "possibilities", None)
     suggestion = f" Did you mean {near[0]}?" if near else ""
-    message = str(getattr(error, "message", error)) if near else error.format_message()  # type: ignore[attr-defined]
+    message = str(getattr(error, "message", error)) if near else error.format_message()
     stop = "" if message.endswith((".", "?")) else "."
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context else "recombine"
+    path = error.ctx.command_path if error.ctx else "recombine"
     return f"{message}{stop}{suggestion} See {path} --help."

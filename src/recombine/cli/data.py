@@ -1,14 +1,22 @@
-"""``recombine data``: the paper's datasets as files."""
+"""``recombine data`` and ``recombine export``: the paper's datasets as files, and examples for other toolkits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from recombine.cli.files import check_free, is_unfinished, working_on
-from recombine.cli.options import Folder, Force, Json, Seed
-from recombine.cli.printing import counted, print_json, say, say_next, working
+from recombine.cli.direction import say_direction
+from recombine.cli.files import (
+    Reading,
+    check_free,
+    check_one_standard_input,
+    is_unfinished,
+    warn_of_strange_tokens,
+    working_on,
+)
+from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Seed, Tokens
+from recombine.cli.printing import counted, print_json, print_line, say, say_next, working
 from recombine.data.output import all_or_none
 from recombine.example import Example
 
@@ -29,6 +37,20 @@ Number = Annotated[int, typer.Option("--split", metavar="N", help="Which of the 
 Source = Annotated[
     Path | None, typer.Option("--source", metavar="DIR", help="A folder with LANGUAGE-train-high, instead of the web.")
 ]
+Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]
+Toolkit = Annotated[
+    str,
+    typer.Option("--to", metavar="TOOLKIT", help="Who is to read them: tsv, jsonl, yoyodyne, fairseq, opennmt, hf."),
+]
+Rate = Annotated[
+    float | None,
+    typer.Option(
+        "--p-aug",
+        metavar="P",
+        help="How often training is to see a new example; all examples count alike unless told.",
+    ),
+]
 
 
 def scan_cli(split: Split, output: Folder, seed: Seed = 0, force: Force = False, json: Json = False) -> None:
@@ -37,9 +59,12 @@ def scan_cli(split: Split, output: Folder, seed: Seed = 0, force: Force = False,
     Example:
       recombine data scan --split jump -o scan
     """
+    from recombine.data import scan
+
+    paths = _free(output, SCAN_FILES, force=force)
     with working("Generating SCAN"):
-        counts = write_scan(Path(output), split, seed=seed, force=force)
-    _report(Path(output), counts, json=json)
+        dataset = scan.split(split, seed=seed)
+    _write(paths, (dataset.train, dataset.test), format="tsv", force=force, json=json)
 
 
 def sigmorphon_cli(
@@ -59,74 +84,79 @@ def sigmorphon_cli(
 
     Without --source the official file is downloaded once and kept.
     """
-    with working("Drawing the split"):
-        counts = write_sigmorphon(Path(output), language, hints=hints, split=split, source=source, force=force)
-    _report(Path(output), counts, json=json)
-
-
-def write_scan(folder: Path, split: str, *, seed: int = 0, force: bool = False) -> dict[str, int]:
-    """Writes a split of SCAN and returns the number of examples in each file.
-
-    Args:
-        folder: Where to; created if it does not exist.
-        split: The name of the split.
-        seed: The order of the examples.
-        force: Whether existing files may be replaced.
-    """
-    from recombine.data import scan
-
-    _check_free(folder, SCAN_FILES, force=force)
-    dataset = scan.split(split, seed=seed)
-    return _write(folder, dict(zip(SCAN_FILES, (dataset.train, dataset.test), strict=True)), format="tsv", force=force)
-
-
-def write_sigmorphon(
-    folder: Path, language: str, *, hints: int, split: int, source: Path | None = None, force: bool = False
-) -> dict[str, int]:
-    """Writes a few-shot split of a language and returns the number of word forms in each file.
-
-    Args:
-        folder: Where to; created if it does not exist.
-        language: The language's name in the shared task.
-        hints: How many past, and how many future, forms there are to train on.
-        split: The number of the split.
-        source: A folder with the shared task's file; None to download it.
-        force: Whether existing files may be replaced.
-    """
     from recombine.data import files, sigmorphon
 
-    _check_free(folder, SIGMORPHON_FILES, force=force)
-    inflections = files.read_inflections(sigmorphon.locate(language, source))
-    drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
-    parts = {
-        name: [inflection.for_generation for inflection in part]
-        for name, part in zip(SIGMORPHON_FILES, (drawn.train, drawn.past, drawn.future, drawn.other), strict=True)
-    }
-    return _write(folder, parts, format="sigmorphon", force=force)
+    paths = _free(output, SIGMORPHON_FILES, force=force)
+    with working("Drawing the split"):
+        inflections = files.read_inflections(sigmorphon.locate(language, source))
+        drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
+    parts = [
+        [inflection.for_generation for inflection in part]
+        for part in (drawn.train, drawn.past, drawn.future, drawn.other)
+    ]
+    _write(paths, parts, format="sigmorphon", force=force, json=json)
 
 
-def _check_free(folder: Path, names: Sequence[str], *, force: bool) -> None:
-    paths = [folder / name for name in names]
-    check_free(paths, force=force or is_unfinished(str(paths[-1])))
+def export_cli(
+    data: Data,
+    new: New,
+    output: Folder,
+    *,
+    to: Toolkit = "tsv",
+    p_aug: Rate = None,
+    format: Format = Reading.format,
+    tokens: Tokens = Reading.tokens,
+    columns: Columns = None,
+    header: Header = False,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Writes original and new examples in the form that a toolkit reads, and says how to train with it.
+
+    Example:
+      recombine export train.tsv augmented.jsonl --to yoyodyne --p-aug 0.1 -o for-yoyodyne
+
+    Weights go along where the toolkit takes them (jsonl, opennmt, hf); for the others examples are repeated.
+    Word forms are written as inflection: lemma and tags are the input, the form is the output.
+    """
+    from recombine.data.export import README, check_toolkit, export
+
+    check_toolkit(to)
+    check_one_standard_input(data, new)
+    readme = Path(output) / README  # the last file that is written, and the one that is locked
+    check_free([readme], force=force or is_unfinished(str(readme)))
+    reading = Reading(format, tokens, columns, header)
+    originals, made = reading.read(data), reading.read(new)
+    warn_of_strange_tokens(originals, made)
+    say_direction(originals)
+    done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)
+    if json:
+        files = [str(path) for path in done.files]
+        print_json({"to": to, "originals": len(originals), "new": len(made), "files": files, "how": done.how})
+        return
+    for path in done.files:
+        say(f"Wrote {path}.")
+    print_line(done.how)
 
 
-def _write(folder: Path, parts: Mapping[str, Sequence[Example]], *, format: str, force: bool) -> dict[str, int]:
+def _free(folder: str, names: Sequence[str], *, force: bool) -> list[str]:
+    """Returns the paths of files in a folder, if they may be written."""
+    paths = [str(Path(folder) / name) for name in names]
+    check_free(paths, force=force or is_unfinished(paths[-1]))
+    return paths
+
+
+def _write(paths: Sequence[str], parts: Sequence[Sequence[Example]], *, format: str, force: bool, json: bool) -> None:
+    """Writes all files or none, and says what was written."""
     from recombine.data import files
 
-    paths = [str(folder / name) for name in parts]
     with working_on(paths[-1], paths) as goes_on, all_or_none(paths):
-        return {
-            name: files.write(part, path, format=format, force=force or goes_on)
-            for (name, part), path in zip(parts.items(), paths, strict=True)
-        }
-
-
-def _report(folder: Path, counts: Mapping[str, int], *, json: bool) -> None:
-    written = {str(folder / name): count for name, count in counts.items()}
+        for path, part in zip(paths, parts, strict=True):
+            files.write(part, path, format=format, force=force or goes_on)
+    counts = {path: len(part) for path, part in zip(paths, parts, strict=True)}
     if json:
-        print_json({"files": [{"path": path, "examples": count} for path, count in written.items()]})
+        print_json({"files": [{"path": path, "examples": count} for path, count in counts.items()]})
     else:
-        for path, count in written.items():
+        for path, count in counts.items():
             say(f"Wrote {path}: {counted(count, 'example')}.")
-    train, test = list(written)[:2]
-    say_next("inspect", train, "--test", test)
+    say_next("inspect", paths[0], "--test", paths[1])

@@ -83,6 +83,17 @@ MaxTime = Annotated[
     typer.Option("--max-time", metavar="SECONDS", callback=_more_than_0, help="Stop training after so long."),
 ]
 Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
+Generator = Annotated[str, typer.Argument(metavar="DIR", help="What recombine augment --model wrote.")]
+OutputFile = Annotated[
+    str,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several networks "
+        "write one file each: FILE.0.jsonl, FILE.1.jsonl, …",
+    ),
+]
 Beam = Annotated[
     int, typer.Option("--beam", metavar="W", min=1, max=1000, help="Hypotheses that decoding keeps; 1 is greedy.")
 ]
@@ -102,6 +113,12 @@ Address = Annotated[
         help="With --executor ray: the cluster; $RAY_ADDRESS unless told, or else this machine alone.",
     ),
 ]
+
+
+def check_json(json: bool, output: str, what: str) -> None:
+    """Raises an error if a JSON document and what is written are both to go to standard output."""
+    if json and output == STANDARD:
+        raise RecombineError(f"--json and the {what} both want standard output.", hint="Name a file with -o.")
 
 
 def check_executor(name: str | None, address: str | None) -> None:

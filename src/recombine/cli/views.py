@@ -1,0 +1,172 @@
+"""``recombine picture``, ``report`` and ``explore``: networks, samples and comparisons to look at."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recombine.cli.explaining import explained
+from recombine.cli.files import check_free, working_on
+from recombine.cli.options import AUTO, Device, Force, Generator, Seed, Threads
+from recombine.cli.printing import counted, print_line, say, say_next, working
+from recombine.cli.training import enough_memory, use_threads
+from recombine.errors import RecombineError
+
+if TYPE_CHECKING:
+    from recombine.augmentation.recombination import Recombination
+    from recombine.example import Example
+    from recombine.explore.guard import Address
+
+DRAWN = 20
+"""How many samples are drawn to pick one from; more if a later one is asked for."""
+
+Pick = Annotated[
+    int,
+    typer.Option("--pick", metavar="N", min=1, max=1000, help="Which sample, the most probable being the first."),
+]
+Svg = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The SVG file; - is standard output.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="What recombine compare -o wrote.")]
+Html = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The HTML file; - is standard output.")]
+Kept = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Where samples are kept, as JSONL; added to if it exists."),
+]
+Host = Annotated[
+    str, typer.Option("--host", metavar="HOST", help="Where to listen; unless it is loopback, others can reach it.")
+]
+Port = Annotated[
+    int, typer.Option("--port", metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
+]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+
+
+def picture_cli(
+    model: Generator,
+    output: Svg,
+    *,
+    pick: Pick = 1,
+    seed: Seed = 0,
+    device: Device = AUTO,
+    threads: Threads = None,
+    force: Force = False,
+) -> None:
+    """Draws how a recombination network generated a sample: scores of tokens, and attention to the prototypes.
+
+    Example:
+      recombine picture generator --pick 3 -o picture.svg
+
+    Bars tell how probable tokens were: what is solid was copied, what is hatched written. Samples are those that
+    recombine augment --no-resample draws from the model with the same seed, 20 of them.
+    """
+    from recombine.augmentation.recombination import Recombination
+
+    check_free([output], force=force)
+    use_threads(threads)
+    with enough_memory():
+        augmenter = Recombination.load(model, device=device)
+        sample = pick_sample(augmenter, pick, seed=seed)
+        drawn = _draw(augmenter, sample)
+    _write(drawn, output, force=force)
+    for line in explained(sample):
+        say(line)
+    say_next("picture", model, "--pick", str(pick + 1), "-o", None)
+
+
+def pick_sample(augmenter: "Recombination", pick: int, *, seed: int) -> "Example":
+    """Returns one of the first network's samples, the most probable being number 1.
+
+    Raises:
+        RecombineError: If there are fewer.
+    """
+    with working("Drawing samples"):
+        samples = augmenter.sample(max(DRAWN, pick), seed)
+    if len(samples) < pick:
+        raise RecombineError(
+            f"there is no sample {pick:,}. {samples.account}", hint="Lower --pick, or try another --seed."
+        )
+    return samples[pick - 1]
+
+
+def _draw(augmenter: "Recombination", sample: "Example") -> str:
+    """Returns the SVG file of how the first network generated a sample."""
+    from recombine.decoding.trace import trace
+    from recombine.pictures.generation import picture
+
+    assert sample.provenance is not None
+    prototypes = [prototype.d for prototype in sample.provenance.prototypes]
+    return picture(trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d))
+
+
+def report_cli(run: Run, output: Html, *, force: Force = False) -> None:
+    """Writes what a comparison found as one HTML page, which needs no network and works on a phone.
+
+    Example:
+      recombine compare mydata.tsv -o run
+      recombine report run -o report.html
+
+    The page has the table of scores, learning curves, up to 100 new examples of each method's first seed with the
+    source of each token, attention, how often rare tokens occur before and after, and why samples were rejected.
+    """
+    from recombine.report.page import render
+    from recombine.report.run import read_run
+
+    check_free([output], force=force)
+    _write(render(read_run(run)), output, force=force)
+    say(f"Wrote {output}: open it in a browser.")
+
+
+def explore_cli(
+    model: Generator,
+    output: Kept = None,
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    open_page: Open = False,
+    device: Device = AUTO,
+    threads: Threads = None,
+) -> None:
+    """Serves a page on which one picks or types prototypes and sees a network recombine them, token by token.
+
+    Example:
+      recombine explore generator -o kept.jsonl
+
+    It prints the page's address, which only this machine can reach, and goes on until it is interrupted. At every token
+    the page shows where it came from and what else was probable, from which one can go on.
+    """
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise RecombineError("the page needs FastAPI and uvicorn.", hint="pip install 'recombine[explore]'")
+    from recombine.augmentation.recombination import Recombination
+    from recombine.explore.keeping import Keeper
+    from recombine.explore.server import serve
+
+    keeper = None if output is None else Keeper(Path(output))
+    before = keeper.count() if keeper else 0
+    use_threads(threads)
+    with working("Loading"), enough_memory():
+        augmenter = Recombination.load(model, device=device)
+    try:
+        serve(augmenter, kept=output, host=host, port=port, ready=lambda address: _announce(address, output, open_page))
+    except KeyboardInterrupt:  # how one leaves
+        say("")
+    if keeper:
+        count = keeper.count() - before
+        say(f"Kept {counted(count, 'sample')} in {output}." if count else "No sample was kept.")
+
+
+def _announce(address: "Address", output: str | None, open_page: bool) -> None:
+    """Says where the page is, and who can reach it."""
+    if not address.is_loopback:
+        adds = "" if output is None else f" and add to {output}"
+        say(f"Warning: whoever can reach {address.host} over the network can use the model{adds}.")
+    print_line(address.url)
+    say("Interrupt (Ctrl-C) to stop.")
+    if open_page:
+        typer.launch(address.url)
+
+
+def _write(text: str, output: str, *, force: bool) -> None:
+    from recombine.data.output import replacing
+
+    with working_on(output), replacing(output, force=force) as stream:
+        stream.write(text.encode())
