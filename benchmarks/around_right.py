@@ -28,9 +28,9 @@ from recombine.example import Example
 from recombine.models.noise import Noise
 from recombine.neighborhoods import LongLong, Neighborhoods
 from recombine.training.corpus import encoded
-from recombine.training.fit import Recipe
 from recombine.training.presets import SCAN_GENERATOR
-from recombine.training.twins import Twins
+from recombine.training.recipe import Recipe
+from recombine.training.renaming import Twins
 
 TESTED = "around right"
 LEFT_OUT, MOST_ACTIONS = frozenset({"thrice", "turn", "around", "run", "jump"}), 8

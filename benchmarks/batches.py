@@ -29,7 +29,7 @@ def main() -> None:
     train = read(arguments.data)
     new = list(GECA().fit(train).sample(400, seed=0))
     recipe = SMALL_PREDICTOR if arguments.small else SCAN_PREDICTOR
-    recipe = replace(recipe, epochs=arguments.epochs, min_steps=0, enough=0.0)
+    recipe = replace(recipe, epochs=arguments.epochs, min_steps=0, stop_at_lr=0.0)
     ends: list[float] = []
 
     def report(steps: int, total: int, history: History) -> None:
@@ -38,7 +38,7 @@ def main() -> None:
     predictor = Predictor(recipe, seeds=range(arguments.seeds))
     predictor.fit(train, new, p_aug=0.2, report=report)
     first, rest = ends[0], (ends[-1] - ends[0]) / (len(ends) - 1)
-    steps = recipe.settings(len(train) * (1 - recipe.held_out) / 0.8).steps_per_epoch
+    steps = recipe.duration(len(train) * (1 - recipe.held_out) / 0.8).steps_per_epoch
     print(
         f"{arguments.seeds} predictors: first epoch {first:.2f} s, later {rest:.3f} s "
         f"({1000 * rest / steps:.2f} ms a step), {arguments.of} epochs {first + rest * (arguments.of - 1):.0f} s"

@@ -19,8 +19,8 @@ from recombine.augmentation.geca import GECA
 from recombine.data import scan
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import Recipe
 from recombine.training.presets import SCAN_PREDICTOR
+from recombine.training.recipe import Recipe
 
 P_AUG = 0.2
 """As in the rows of around-right."""
@@ -37,8 +37,8 @@ ARMS: dict[str, Callable[[Recipe], Recipe]] = {
     "neither": lambda recipe: _network(replace(recipe, loss_per="sequence"), feed_dropped_twice=False),
     "forget-0": lambda recipe: _network(recipe, forget_bias=0.0),
     "as-drawn": lambda recipe: replace(recipe, sorting=1000),
-    "all-epochs": lambda recipe: replace(recipe, enough=0.0),
-    "all-three": lambda recipe: _network(replace(recipe, sorting=1000, enough=0.0), forget_bias=0.0),
+    "all-epochs": lambda recipe: replace(recipe, stop_at_lr=0.0),
+    "all-three": lambda recipe: _network(replace(recipe, sorting=1000, stop_at_lr=0.0), forget_bias=0.0),
 }
 """In what predictors differ from those of Table 1."""
 
@@ -52,7 +52,7 @@ def held_out(template: str) -> tuple[list[Example], list[Example]]:
 
 def recipe_of(size: str, epochs: int) -> Recipe:
     """Returns how predictors are built and trained, but for what arms change."""
-    recipe = replace(SCAN_PREDICTOR, enough=1 / 8, epochs=epochs)
+    recipe = replace(SCAN_PREDICTOR, stop_at_lr=1 / 8, epochs=epochs)
     if size == "paper":
         return recipe
     return _network(replace(recipe, lr=3e-3), hidden=96, embedding=32, dropout=0.3, feed_dropout=0.3)

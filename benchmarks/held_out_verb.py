@@ -26,8 +26,8 @@ from recombine.evaluation.seeds import summarize
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import LongShort
 from recombine.quickstart import quickstart_task
-from recombine.training.fit import Recipe
 from recombine.training.presets import SCAN_GENERATOR, SMALL_GENERATOR
+from recombine.training.recipe import Recipe
 
 VERBS = frozenset({"walk", "run", "look", "jump"})
 FULL_STEPS = 5_000

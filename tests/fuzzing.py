@@ -362,7 +362,7 @@ def model(kind: str) -> Target:
 def tensors() -> Target:
     import torch
 
-    from recombine.training.tensors import read_tensors, write_tensors
+    from recombine.training.stored import read_tensors, write_tensors
 
     with tempfile.TemporaryDirectory() as place:
         write_tensors(Path(place) / "file", {"a": torch.arange(3.0), "b": torch.tensor(True)}, {"run": "0123abcd"})

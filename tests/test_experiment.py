@@ -16,8 +16,8 @@ from recombine.example import Example
 from recombine.experiment import Outcome, Plan, Task, part_of, run
 from recombine.neighborhoods import LongShort
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import ROUNDS
 from recombine.training.loop import History, Report
+from recombine.training.recipe import ROUNDS
 
 torch.set_num_threads(1)
 

@@ -13,7 +13,7 @@ from recombine.errors import RecombineError
 from recombine.neighborhoods import Neighborhoods
 from recombine.prediction.predictor import Predictor
 from recombine.training.folder import read_settings, writing
-from recombine.training.tensors import read_tensors
+from recombine.training.stored import read_tensors
 
 SOURCE = Path(__file__).parent.parent / "src"
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "runpy", "code", "ctypes"}

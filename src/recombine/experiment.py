@@ -12,8 +12,8 @@ from recombine.evaluation.seeds import Summary, summarize
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import Neighborhoods
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import Recipe
 from recombine.training.loop import History, Report
+from recombine.training.recipe import Recipe
 
 Say = Callable[[str], None]
 """Is told, in words, what has been done."""

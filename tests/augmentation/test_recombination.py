@@ -9,8 +9,8 @@ from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import LongShort, OnePrototype
-from recombine.training.fit import Recipe
 from recombine.training.presets import SMALL_GENERATOR
+from recombine.training.recipe import Recipe
 
 torch.set_num_threads(1)
 

@@ -38,7 +38,7 @@ def test_how_networks_are_computed(
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "Some GPU")
-    monkeypatch.setattr("recombine.models.fast.availability._have_triton", lambda: triton)
+    monkeypatch.setattr("recombine.models.device._have_triton", lambda: triton)
     found = json.loads(run("env", "--json").out)
     assert found["device"] == ("cuda (Some GPU)" if gpu else "cpu")
     assert (found["kernels"], found["precision"]) == (kernels, precision)

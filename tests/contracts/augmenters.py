@@ -21,7 +21,7 @@ from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongShort
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 torch.set_num_threads(1)
 

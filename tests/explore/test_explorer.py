@@ -18,7 +18,7 @@ from recombine.explore.explorer import ALTERNATIVES, Explorer
 from recombine.models.noise import Noise
 from recombine.neighborhoods import LongShort, Tagged
 from recombine.training.corpus import encoded
-from recombine.training.twins import Twins, called
+from recombine.training.renaming import Twins, called
 
 PROTOTYPES = (example("run and walk twice"), example("jump"))
 GREEDY = Choice(strategy="greedy")

@@ -8,7 +8,7 @@ import os
 import pytest
 import torch
 
-from recombine.models.fast import availability
+from recombine.models import device
 
 pytest.importorskip("triton", reason="the GPU kernels are not tested: there is no Triton here")
 if os.environ.get("TRITON_INTERPRET") != "1" and not torch.cuda.is_available():
@@ -21,4 +21,4 @@ KERNELS = (DEVICE,)
 
 def use(devices: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets kernels compute on these kinds of device from now on."""
-    monkeypatch.setattr(availability, "DEVICES", devices)
+    monkeypatch.setattr(device, "WITH_KERNELS", devices)

@@ -1,8 +1,9 @@
 import pytest
 import torch
 
-from recombine.models.drop import Drop, dropped
-from recombine.models.fast import availability, fused
+from recombine.models import device
+from recombine.models.device import fused
+from recombine.models.noise import Drop, dropped
 from recombine.models.packing import Packing
 
 PACKING = Packing.of((3, 3, 2), torch.device("cpu"))
@@ -10,7 +11,7 @@ PACKING = Packing.of((3, 3, 2), torch.device("cpu"))
 
 @pytest.mark.parametrize("triton", [True, False])
 def test_kernels_compute_on_gpus_where_there_is_triton(monkeypatch: pytest.MonkeyPatch, triton: bool) -> None:
-    monkeypatch.setattr(availability, "_have_triton", lambda: triton)
+    monkeypatch.setattr(device, "_have_triton", lambda: triton)
     assert fused(torch.device("cuda", 1)) == triton
     assert not fused(torch.device("cpu"))
 

@@ -9,10 +9,9 @@ from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD
-from recombine.models.drop import Drop, dropped
 from recombine.models.fast import on_cpu, on_gpu
 from recombine.models.kernels.attention import blocks, weighed
-from recombine.models.noise import Noise
+from recombine.models.noise import Drop, Noise, dropped
 from recombine.models.packing import Packing
 from recombine.training.optimizer import gradients_of, population_adam
 
@@ -138,7 +137,7 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_adam_is_torchs(dtype: torch.dtype) -> None:
-    from recombine.models.kernels.adam import adam
+    from recombine.models.kernels.elementwise import adam
 
     parameter = torch.randn(R, 1300, device=DEVICE)
     expected = [row.clone().requires_grad_() for row in parameter]

@@ -14,14 +14,23 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
-from recombine.models.drop import Drop  # noqa: E402
-from recombine.models.kernels.adam import adam, norms  # noqa: E402
 from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
-from recombine.models.kernels.bilstm import encode, encode_gradient  # noqa: E402
-from recombine.models.kernels.cell import cell, cell_gradient  # noqa: E402
-from recombine.models.kernels.drop import drop  # noqa: E402
-from recombine.models.kernels.noise import random_bytes, random_words  # noqa: E402
-from recombine.models.kernels.predictor import cell_and_attend, cell_and_attend_gradient  # noqa: E402
+from recombine.models.kernels.elementwise import (  # noqa: E402  # noqa: E402
+    adam,
+    drop,
+    norms,
+    random_bytes,
+    random_words,
+)
+from recombine.models.kernels.lstm import (  # noqa: E402  # noqa: E402  # noqa: E402
+    cell,
+    cell_and_attend,
+    cell_and_attend_gradient,
+    cell_gradient,
+    encode,
+    encode_gradient,
+)
+from recombine.models.noise import Drop  # noqa: E402
 from recombine.models.packing import Packing  # noqa: E402
 
 HOPPER = GPUTarget("cuda", 90, 32)

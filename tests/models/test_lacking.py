@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.models.architecture import Architecture
-from recombine.models.lacking import lacking
+from recombine.models.attention import lacking
 from recombine.models.layers import initialize
 from recombine.models.recombiner import Recombiner
 

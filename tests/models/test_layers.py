@@ -7,8 +7,8 @@ from torch import nn
 
 from recombine.data.vocabulary import PAD
 from recombine.models.architecture import Architecture
-from recombine.models.drop import Drop, dropped
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights, initialize
+from recombine.models.noise import Drop, dropped
 from recombine.models.recombiner import Recombiner
 
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 from scipy import stats
 
-from recombine.models.drop import dropped
-from recombine.models.noise import Noise
+from recombine.models.noise import Noise, dropped
 from recombine.models.packing import Packing
 
 SHAPE = (7, 3, 5)

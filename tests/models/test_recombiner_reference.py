@@ -6,8 +6,7 @@ from networks import MORPHOLOGY, PREDICTOR, SCAN, batch, network
 from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
-from recombine.models.drop import Drop
-from recombine.models.noise import Noise
+from recombine.models.noise import Drop, Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import NEVER_WRITTEN
 

@@ -9,7 +9,7 @@ from tiny_networks import PREDICTOR
 
 from recombine.example import Example
 from recombine.own_data import choosing
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 NAMES = [f"n{number}" for number in range(6)]
 EXAMPLES = [

@@ -116,7 +116,7 @@ def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -
     recipe = networks.generator(dataset(name), size, rare=choices.rarity(dataset(name)).name).value
     chosen = networks.length(recipe, most=networks.GENERATOR_STEPS).value
     for rows in (10, 1_000, 100_000, 10_000_000):
-        settings = chosen.settings(rows)
+        settings = chosen.duration(rows)
         assert 500 < settings.epochs * settings.steps_per_epoch <= 10_000
 
 
@@ -124,7 +124,7 @@ def test_twins_take_longer_to_learn() -> None:
     steps = []
     for name in ("jump", "around-right"):
         recipe = networks.generator(dataset(name), "small", rare=choices.rarity(dataset(name)).name).value
-        settings = networks.length(recipe, most=networks.GENERATOR_STEPS).value.settings(100)
+        settings = networks.length(recipe, most=networks.GENERATOR_STEPS).value.duration(100)
         steps.append(settings.epochs * settings.steps_per_epoch)
     assert steps == [1_500, 3_000]
 
@@ -132,5 +132,5 @@ def test_twins_take_longer_to_learn() -> None:
 def test_users_may_bound_training_otherwise() -> None:
     recipe = networks.length(presets.SMALL_GENERATOR, most=7).value
     assert networks.bounded(recipe) == recipe
-    settings = networks.bounded(recipe, epochs=3, max_time=9.0).settings(320)
+    settings = networks.bounded(recipe, epochs=3, max_time=9.0).duration(320)
     assert (settings.epochs, settings.steps_per_epoch, settings.max_time) == (3, 10, 9.0)

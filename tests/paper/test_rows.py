@@ -85,7 +85,7 @@ def test_rows_have_the_papers_protocol(split: str) -> None:
             continue
         found = settings(row, split)
         assert (found.n, found.p_aug) == (400, {"jump": 0.01, "around-right": 0.2}[split])
-        assert found.predictor == replace(SCAN_PREDICTOR, enough=1 / 8)
+        assert found.predictor == replace(SCAN_PREDICTOR, stop_at_lr=1 / 8)
         long_long = LongLong(difference="one-sided" if "twins" in name else "symmetric")
         assert found.neighborhood == {"jump": LongShort(removal="distinct"), "around-right": long_long}[split]
         assert found.resampling == ("resampling" in name)

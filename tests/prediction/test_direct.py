@@ -15,9 +15,9 @@ from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongLong, LongShort
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.retrieval import Retriever
-from recombine.training.fit import Fitted, Recipe
-from recombine.training.loop import History
+from recombine.training.loop import Fitted, History
 from recombine.training.presets import SMALL_GENERATOR
+from recombine.training.recipe import Recipe
 
 EXAMPLES = [Example(x, x[::-1]) for length in (1, 2, 3) for x in product("abc", repeat=length) if len(set(x)) > 1][:20]
 VOCABULARY = Vocabulary.of(EXAMPLES)

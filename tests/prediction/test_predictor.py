@@ -16,9 +16,9 @@ from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongShort
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import Fitted, Recipe
-from recombine.training.loop import History
-from recombine.training.stand_ins import SPARES
+from recombine.training.loop import Fitted, History
+from recombine.training.recipe import Recipe
+from recombine.training.renaming import SPARES
 
 VERBS = ("walk", "run", "look")
 TRAIN = [

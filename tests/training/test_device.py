@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from recombine.errors import RecombineError
-from recombine.training.device import resolve
+from recombine.models.device import resolve
 
 
 @pytest.fixture(params=[True, False], ids=["GPU", "no GPU"])

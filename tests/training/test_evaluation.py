@@ -10,9 +10,9 @@ from recombine.data.vocabulary import EOS, PAD, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.example import Example
 from recombine.models.architecture import Architecture
-from recombine.training import evaluation
+from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
-from recombine.training.evaluation import exact_match, likelihood
+from recombine.training.fit import exact_match, likelihood
 
 ROWS = np.array([[3, 0, 7, 21, 12], [1, 30, 8, 2, 39]])
 """Each replica's own held-out rows."""
@@ -20,7 +20,7 @@ ROWS = np.array([[3, 0, 7, 21, 12], [1, 30, 8, 2, 39]])
 
 @pytest.fixture(params=[256, 2], autouse=True)
 def _batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "BATCH", request.param)
+    monkeypatch.setattr(fit_module, "BATCH", request.param)
 
 
 def item(corpus: Corpus, replica: int, row: int) -> tuple[torch.Tensor, torch.Tensor]:

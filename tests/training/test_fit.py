@@ -12,11 +12,12 @@ from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
-from recombine.training.evaluation import exact_match, likelihood
-from recombine.training.fit import ROUNDS, Fitted, Recipe, fit, hold_out
+from recombine.training.fit import exact_match, fit, hold_out, likelihood
+from recombine.training.loop import Fitted
 from recombine.training.presets import SMALL_PREDICTOR
+from recombine.training.recipe import ROUNDS, Recipe
+from recombine.training.renaming import SPARES
 from recombine.training.schedule import Group, Schedule, mixture
-from recombine.training.stand_ins import SPARES
 
 TINY = Architecture(vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1)
 RECIPE = Recipe(network=TINY, batch=8, epochs=3, lr=0.01, held_out=0.2, keep_best=True, patience=1)
@@ -69,13 +70,13 @@ def test_a_network_may_train_for_its_own_epochs_beside_one_with_more_rows() -> N
         return fit(recipe, CORPUS, [groups[n] for n in chosen], chosen, vocabulary=len(VOCABULARY), judge=likelihood)
 
     own, alike = (trained(replace(recipe, own_epochs=own), [0, 1]).history for own in (True, False))
-    assert own.lasts == [0.5, 1.0]
+    assert own.epoch_fraction == [0.5, 1.0]
     assert [rates[0] > 0 for rates in own.lr] == [True, True, False]  # one and a half, rounded
     assert [rates[1] > 0 for rates in own.lr] == [True] * 3
     assert [rates[0] > 0 for rates in alike.lr] == [True] * 3
     assert (own.epochs(0), own.epochs(1)) == (4, 3)
     for bound in ({"min_steps": 5}, {"max_steps": 5}):
-        with pytest.raises(RecombineError, match="no bounds in steps"):
+        with pytest.raises(RecombineError, match="bounds in steps"):
             trained(replace(recipe, own_epochs=True, **bound), [0, 1])
 
 
@@ -114,7 +115,7 @@ def test_stand_ins_need_a_second_prototype_to_show_them() -> None:
 def test_steps_are_those_of_the_epochs_or_of_the_limits(
     rows: int, batch: int, epochs: int, least: int, most: int | None
 ) -> None:
-    settings = replace(RECIPE, batch=batch, epochs=epochs, min_steps=least, max_steps=most).settings(rows)
+    settings = replace(RECIPE, batch=batch, epochs=epochs, min_steps=least, max_steps=most).duration(rows)
     each = max(1, rows // batch)
     total = settings.epochs * settings.steps_per_epoch
     if most is None or most >= max(each * epochs, each * -(-least // each)):
@@ -188,9 +189,9 @@ def test_only_tokens_of_training_targets_are_written_if_the_network_says_so() ->
 
 def test_patience_lasts_for_some_hundred_steps_however_short_an_epoch_is() -> None:
     patient = replace(SMALL_PREDICTOR, batch=64, patience=10)
-    assert patient.settings(46).patience == 500
-    assert patient.settings(64 * 200).patience == 10
-    assert replace(patient, patience=0).settings(46).patience == 0
+    assert patient.duration(46).patience == 500
+    assert patient.duration(64 * 200).patience == 10
+    assert replace(patient, patience=0).duration(46).patience == 0
 
 
 def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says() -> None:
@@ -198,7 +199,7 @@ def test_training_ends_when_rates_have_fallen_to_the_share_that_the_recipe_says(
     recipe = replace(RECIPE, epochs=9, patience=1, patient_steps=0)
     for enough, epochs in [(0.0, 9), (0.25, 3)]:
         history = fit(
-            replace(recipe, enough=enough),
+            replace(recipe, stop_at_lr=enough),
             CORPUS,
             [[Group(np.arange(40))]] * 2,
             [1, 2],

@@ -13,9 +13,11 @@ from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.training import loop
-from recombine.training.loop import Trainer, TrainingSettings
+from recombine.training.loop import Trainer
+from recombine.training.recipe import Duration, Recipe
 
 SEEDS = (1, 2)
+RECIPE = Recipe(network=SCAN, lr=0.01)
 
 
 class Scripted:
@@ -31,9 +33,18 @@ class Scripted:
         return torch.tensor(self.values[len(self.seen) - 1])[list(replicas)]
 
 
-def trainer(evaluate: Scripted | None = None, *, epochs: int, **settings: float) -> Trainer:
-    chosen = TrainingSettings(epochs=epochs, steps_per_epoch=2, lr=0.01, **settings)
-    return Trainer(network(SCAN, SEEDS), schedule(SEEDS), chosen, Noise(SEEDS, longest=16), evaluate=evaluate)
+def trainer(
+    evaluate: Scripted | None = None,
+    *,
+    epochs: int,
+    patience: int = 0,
+    epoch_fraction: Sequence[float] = (),
+    **settings: float,
+) -> Trainer:
+    recipe, duration = replace(RECIPE, **settings), Duration(epochs, 2, patience)
+    noise = Noise(SEEDS, longest=16)
+    model, batches = network(SCAN, SEEDS), schedule(SEEDS)
+    return Trainer(model, batches, recipe, duration, noise, evaluate=evaluate, epoch_fraction=epoch_fraction)
 
 
 def test_the_rate_of_a_replica_that_has_not_improved_for_long_enough_is_halved_again_and_again() -> None:
@@ -57,31 +68,27 @@ def test_rates_decay_after_the_epoch_that_was_named() -> None:
 
 def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alone() -> None:
     """Half of eight epochs, whose rate falls after half of these; the other one has all."""
-    settings = TrainingSettings(epochs=8, steps_per_epoch=2, lr=0.01, decay_at=4, decay=0.1)
-    model, noise = network(SCAN, SEEDS), Noise(SEEDS, longest=16)
-    history = Trainer(model, schedule(SEEDS), settings, noise, lasts=(0.5, 1.0)).run()
+    run = trainer(epochs=8, decay_at=4, epoch_fraction=(0.5, 1.0))
+    model, history = run.whole, run.run()
     assert [list(rates) for rates in zip(*history.lr, strict=True)] == [
         pytest.approx([0.01] * 2 + [0.001] * 2 + [0] * 4),
         pytest.approx([0.01] * 4 + [0.001] * 4),
     ]
     assert (history.epochs(0), history.epochs(1)) == (8, 8)
-    alone = network(SCAN, SEEDS)
-    Trainer(alone, schedule(SEEDS), replace(settings, epochs=4, decay_at=2), Noise(SEEDS, longest=16)).run()
-    for parameter, expected in zip(model.parameters(), alone.parameters(), strict=True):
+    alone = trainer(epochs=4, decay_at=2)
+    alone.run()
+    for parameter, expected in zip(model.parameters(), alone.whole.parameters(), strict=True):
         assert torch.equal(parameter.chunk(2)[0], expected.chunk(2)[0])
         assert not torch.equal(parameter.chunk(2)[1], expected.chunk(2)[1])
-    assert history.only([1]).lasts == [1.0]
-    whole = network(SCAN, SEEDS)
-    Trainer(whole, schedule(SEEDS), settings, Noise(SEEDS, longest=16)).run()
-    for parameter, expected in zip(model.parameters(), whole.parameters(), strict=True):
+    assert history.only([1]).epoch_fraction == [1.0]
+    whole = trainer(epochs=8, decay_at=4)
+    whole.run()
+    for parameter, expected in zip(model.parameters(), whole.whole.parameters(), strict=True):
         assert torch.allclose(parameter.chunk(2)[1], expected.chunk(2)[1], atol=1e-6)
 
 
 def test_the_smallest_share_is_an_epoch() -> None:
-    settings = TrainingSettings(epochs=3, steps_per_epoch=2, lr=0.01, decay_at=2)
-    history = Trainer(
-        network(SCAN, SEEDS), schedule(SEEDS), settings, Noise(SEEDS, longest=16), lasts=(0.01, 1.0)
-    ).run()
+    history = trainer(epochs=3, decay_at=2, epoch_fraction=(0.01, 1.0)).run()
     assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0, 0])
 
 
@@ -131,11 +138,11 @@ def test_the_average_of_few_steps_is_the_last() -> None:
     assert all(torch.equal(p, q) for p, q in zip(run.whole.parameters(), plain.whole.parameters(), strict=True))
 
 
-@pytest.mark.parametrize(("enough", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])
-def test_training_ends_when_all_rates_have_fallen_far_enough_and_not_before(enough: float, epochs: int) -> None:
+@pytest.mark.parametrize(("stop_at_lr", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])
+def test_training_ends_when_all_rates_have_fallen_far_enough_and_not_before(stop_at_lr: float, epochs: int) -> None:
     """One rate is halved after the second, third, ... epoch, the other after the fourth and sixth."""
     improving = [1.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0]
-    run = trainer(Scripted(*[(1.0, value) for value in improving]), epochs=7, patience=1, enough=enough)
+    run = trainer(Scripted(*[(1.0, value) for value in improving]), epochs=7, patience=1, stop_at_lr=stop_at_lr)
     history = run.run()
     assert len(history.loss) == epochs
     assert not history.stopped_early
@@ -163,8 +170,8 @@ def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> Non
     """With a rate of zero nothing changes, so that every step can be done again with the same dropout."""
     architecture = replace(VARIANTS["scan-1"], write_dropout=0.9)
     model, batches = network(architecture, SEEDS), schedule(SEEDS, prototypes=1)
-    settings = TrainingSettings(epochs=1, steps_per_epoch=3, lr=0.0, loss_per=loss_per)
-    history = Trainer(model, batches, settings, Noise(SEEDS)).run()
+    recipe = Recipe(network=architecture, lr=0.0, loss_per=loss_per)
+    history = Trainer(model, batches, recipe, Duration(1, 3), Noise(SEEDS)).run()
     expected, noise = torch.zeros(2, dtype=torch.double), Noise(SEEDS)
     model.train()
     left_out = 0
@@ -179,8 +186,8 @@ def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> Non
 
 
 def test_training_learns() -> None:
-    settings = TrainingSettings(epochs=6, steps_per_epoch=10, lr=0.03)
-    run = Trainer(network(MORPHOLOGY, SEEDS), schedule(SEEDS), settings, Noise(SEEDS))
+    recipe = Recipe(network=MORPHOLOGY, lr=0.03)
+    run = Trainer(network(MORPHOLOGY, SEEDS), schedule(SEEDS), recipe, Duration(6, 10), Noise(SEEDS))
     history = run.run()
     assert not run.model.training
     assert all(last < 0.8 * first for first, last in zip(history.loss[0], history.loss[-1], strict=True))

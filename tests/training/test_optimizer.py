@@ -3,7 +3,8 @@ import torch
 from networks import SCAN, network
 
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import PopulationAdam, Precision, gradients_of, population_adam
+from recombine.training.optimizer import PopulationAdam, gradients_of, population_adam
+from recombine.training.recipe import Precision
 
 SEEDS = (1, 2, 3)
 

@@ -15,11 +15,13 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training import loop
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Evaluate, Trainer, TrainingSettings
+from recombine.training.loop import Evaluate, Trainer
+from recombine.training.recipe import Duration, Recipe
 from recombine.training.schedule import Schedule, mixture
 
 LONGEST = 16
-SETTINGS = TrainingSettings(epochs=4, steps_per_epoch=3, lr=0.01, clip=0.5)
+RECIPE = Recipe(network=SCAN, lr=0.01, clip=0.5)
+DURATION = Duration(4, 3)
 PREDICTOR = replace(VARIANTS["predictor"], state_dropout=0.2)
 
 
@@ -32,11 +34,12 @@ def model(architecture: Architecture, seeds: Sequence[int]) -> Recombiner:
 def trained(
     architecture: Architecture,
     batches: Schedule,
-    settings: TrainingSettings = SETTINGS,
+    recipe: Recipe = RECIPE,
+    duration: Duration = DURATION,
     evaluate: Evaluate | None = None,
 ) -> Trainer:
     noise = Noise([100 + seed for seed in batches.seeds], longest=LONGEST)
-    trainer = Trainer(model(architecture, batches.seeds), batches, settings, noise, evaluate=evaluate)
+    trainer = Trainer(model(architecture, batches.seeds), batches, recipe, duration, noise, evaluate=evaluate)
     trainer.run()
     return trainer
 
@@ -53,9 +56,9 @@ def assert_same(many: Recombiner, one: Recombiner, replica: int, *, replicas: in
     ids=["scan", "scan-latent", "scan-0", "morphology", "morphology-dropout"],
 )
 def test_a_network_trained_in_a_population_is_the_one_trained_alone(architecture: Architecture, loss_per: str) -> None:
-    settings = replace(SETTINGS, loss_per=loss_per)
-    population = trained(architecture, schedule([3, 4, 5], prototypes=architecture.prototypes), settings)
-    alone = trained(architecture, schedule([4], prototypes=architecture.prototypes), settings)
+    recipe = replace(RECIPE, loss_per=loss_per)
+    population = trained(architecture, schedule([3, 4, 5], prototypes=architecture.prototypes), recipe)
+    alone = trained(architecture, schedule([4], prototypes=architecture.prototypes), recipe)
     assert_same(population.model, alone.model, 1, replicas=3)
     losses = [loss[1] for loss in population.history.loss]
     assert losses == pytest.approx([loss[0] for loss in alone.history.loss], rel=1e-5)
@@ -90,14 +93,14 @@ def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_
     architecture: Architecture, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
-    settings = replace(SETTINGS, epochs=9, steps_per_epoch=2, patience=2, enough=0.5, **kept)
+    recipe, duration = replace(RECIPE, stop_at_lr=0.5, **kept), Duration(9, 2, patience=2)
     lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
     judged = Improving(*lasting)
-    population = trained(architecture, schedule(seeds, prototypes=architecture.prototypes), settings, judged)
+    population = trained(architecture, schedule(seeds, prototypes=architecture.prototypes), recipe, duration, judged)
     assert judged.seen == [[0, 1, 2, 3]] * 4 + [[0, 2]] * 2 + [[2]] * 3
     for number, (epochs, seed) in enumerate(zip(lasting, seeds, strict=True)):
         batches = schedule([seed], prototypes=architecture.prototypes)
-        alone = trained(architecture, batches, settings, Improving(epochs))
+        alone = trained(architecture, batches, recipe, duration, Improving(epochs))
         assert_same(population.whole, alone.whole, number, replicas=4)
         trained_for = min(9, epochs + 2)
         assert len(alone.history.lr) == trained_for
@@ -105,7 +108,7 @@ def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_
             [epoch[number] for epoch in each]
             for each in (population.history.lr, population.history.loss, population.history.evaluation)
         )
-        assert rates[:trained_for] == pytest.approx([settings.lr] * trained_for)
+        assert rates[:trained_for] == pytest.approx([recipe.lr] * trained_for)
         expected = [loss[0] for loss in alone.history.loss]
         assert losses == pytest.approx(expected + expected[-1:] * (9 - trained_for), rel=1e-5)
         assert values == [min(epoch, epochs) for epoch in range(1, 10)]
@@ -118,11 +121,11 @@ def test_so_do_predictors_on_data_of_their_own() -> None:
         corpus = Corpus.for_prediction([sets[number] for number in numbers], VOCABULARY, CPU)
         return Schedule(corpus, [mixture(4, len(sets[n]) - 4, 0.3) for n in numbers], numbers, 3, pool=4)
 
-    settings = replace(SETTINGS, epochs=6, patience=1, enough=0.5)
-    population = trained(PREDICTOR, batches([0, 1, 2]), settings, Improving(1, 6, 2))
+    recipe, duration = replace(RECIPE, stop_at_lr=0.5), Duration(6, 3, patience=1)
+    population = trained(PREDICTOR, batches([0, 1, 2]), recipe, duration, Improving(1, 6, 2))
     assert len(population.active) == 1
     for number, epochs in enumerate((1, 6, 2)):
-        alone = trained(PREDICTOR, batches([number]), settings, Improving(epochs))
+        alone = trained(PREDICTOR, batches([number]), recipe, duration, Improving(epochs))
         assert_same(population.whole, alone.whole, number, replicas=3)
 
 
@@ -135,8 +138,8 @@ def test_training_the_same_twice_gives_the_same_bits() -> None:
 def test_training_resumed_in_the_middle_gives_the_same_bits(architecture: Architecture) -> None:
     batches = schedule([1, 2])
     whole = trained(architecture, batches)
-    half = trained(architecture, batches, replace(SETTINGS, epochs=2))
-    resumed = Trainer(model(architecture, [8, 9]), batches, SETTINGS, Noise([0, 0], longest=LONGEST))
+    half = trained(architecture, batches, duration=Duration(2, 3))
+    resumed = Trainer(model(architecture, [8, 9]), batches, RECIPE, DURATION, Noise([0, 0], longest=LONGEST))
     resumed.model.load_state_dict(half.model.state_dict())
     resumed.optimizer.restore({name: value.clone() for name, value in half.optimizer.state().items()})
     resumed.noise.restore([state.clone() for state in half.noise.state()])

@@ -7,6 +7,7 @@ from recombine.training.presets import (
     WORD_FORM_GENERATOR,
     WORD_FORM_PREDICTOR,
 )
+from recombine.training.recipe import Duration
 
 
 def test_the_predictor_for_scan_learns_as_that_for_word_forms_but_for_what_the_authors_code_has() -> None:
@@ -34,13 +35,11 @@ def test_networks_for_word_forms_are_those_of_the_appendices() -> None:
 def test_training_on_word_forms_is_that_of_the_appendices() -> None:
     for recipe in (WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR):
         assert (recipe.lr, recipe.clip, recipe.loss_per, recipe.held_out, recipe.batch) == (1e-4, None, "token", 0, 64)
-        assert (recipe.patience, recipe.keep_best, recipe.enough) == (0, False, 0)
+        assert (recipe.patience, recipe.keep_best, recipe.stop_at_lr) == (0, False, 0)
         assert recipe.sorting == (16 if recipe is WORD_FORM_GENERATOR else None)
-    one_prototype = WORD_FORM_GENERATOR.settings(4000)
-    assert (one_prototype.epochs, one_prototype.steps_per_epoch, one_prototype.decay_at) == (25, 62, 0)
-    baseline = WORD_FORM_PREDICTOR.settings(1000)
-    assert (baseline.epochs, baseline.steps_per_epoch) == (100, 15)
-    assert (baseline.decay_at, baseline.decay) == (50, 0.1)
+    assert WORD_FORM_GENERATOR.duration(4000) == Duration(25, 62)
+    assert WORD_FORM_PREDICTOR.duration(1000) == Duration(100, 15)
+    assert (WORD_FORM_GENERATOR.decay_at, WORD_FORM_PREDICTOR.decay_at, WORD_FORM_PREDICTOR.decay) == (0, 50, 0.1)
 
 
 def test_small_networks_differ_in_size_and_pace_alone() -> None:
@@ -51,4 +50,4 @@ def test_small_networks_differ_in_size_and_pace_alone() -> None:
         assert small.network.hidden < paper.network.hidden
         assert small.sorting == paper.sorting
         assert (small.network.copying, small.network.prototypes) == (paper.network.copying, paper.network.prototypes)
-        assert small.settings(1000).epochs * small.settings(1000).steps_per_epoch <= 1500
+        assert small.duration(1000).steps <= 1500

@@ -13,15 +13,15 @@ from torch import Tensor
 from toy import VOCABULARY, schedule
 
 from recombine.errors import RecombineError
+from recombine.models import device
 from recombine.models.architecture import Architecture
-from recombine.models.fast import availability
 from recombine.models.recombiner import Recombiner
 from recombine.training import loop, resume
-from recombine.training.evaluation import likelihood
-from recombine.training.fit import Fitted, Recipe, fit
-from recombine.training.loop import Evaluate, History
+from recombine.training.fit import fit, likelihood
+from recombine.training.loop import Evaluate, Fitted, History
+from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
-from recombine.training.tensors import read_tensors
+from recombine.training.stored import read_tensors
 
 TINY = Architecture(
     vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1, write_seen_only=True
@@ -112,7 +112,7 @@ def test_so_does_one_that_some_networks_have_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
-    recipe = replace(RECIPE, epochs=20, patient_steps=0, enough=0.25, decay_at=0, **{"keep_best": False, **kept})
+    recipe = replace(RECIPE, epochs=20, patient_steps=0, stop_at_lr=0.25, decay_at=0, **{"keep_best": False, **kept})
     seeds, lasting = (1, 2, 3, 4), (6, 2, 9, 1)
 
     def improving(done: int) -> Callable[..., Evaluate]:
@@ -203,7 +203,7 @@ def test_the_state_of_another_kind_of_device_is_not_gone_on_from(
     corpus = schedule((1,)).corpus
     runs = []
     for triton, rows in ((False, corpus.rows), (True, corpus.rows), (False, Elsewhere()), (True, Elsewhere())):
-        monkeypatch.setattr(availability, "_have_triton", lambda triton=triton: triton)
+        monkeypatch.setattr(device, "_have_triton", lambda triton=triton: triton)
         runs.append(resume.Checkpoint(tmp_path / "state", RECIPE, replace(corpus, rows=rows), [[]], [1]).run)
     assert runs[0] == runs[1]
     assert len(set(runs)) == 3

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.models.noise import Noise
-from recombine.training.stand_ins import disguised
+from recombine.training.renaming import disguised
 
 IDS = 16
 TOKENS, POOL = range(SEP + 1, 11), range(11, IDS)

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 
 from recombine.errors import RecombineError
-from recombine.training.tensors import read_tensors, write_tensors
+from recombine.training.stored import read_tensors, write_tensors
 
 TENSORS = {
     "weight": torch.arange(6.0).view(2, 3),

@@ -16,10 +16,10 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training import resume
 from recombine.training.corpus import Corpus
-from recombine.training.evaluation import likelihood
-from recombine.training.fit import Fitted, Recipe, fit
-from recombine.training.loop import History, Trainer, TrainingSettings
-from recombine.training.optimizer import KernelAdam, Precision, gradients_of, population_adam
+from recombine.training.fit import fit, likelihood
+from recombine.training.loop import Fitted, History, Trainer
+from recombine.training.optimizer import KernelAdam, gradients_of, population_adam
+from recombine.training.recipe import Duration, Precision, Recipe
 from recombine.training.schedule import Group
 
 SEEDS = (1, 2)
@@ -122,12 +122,11 @@ class Scripted:
 def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(precision: Precision) -> None:
     """After two epochs one rate has fallen to a half, after three both have."""
     evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 2.0))
-    settings = TrainingSettings(
-        epochs=6, steps_per_epoch=1, lr=0.01, precision=precision, patience=1, enough=0.5, keep_best=True
-    )
+    recipe = Recipe(network=VARIANTS["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5, keep_best=True)
+    duration = Duration(6, 1, patience=1)
     model, batches = network(VARIANTS["scan-1"], SEEDS).float(), schedule(SEEDS, batch=2)
     batches = replace(batches, corpus=corpus())
-    history = Trainer(model.to(DEVICE), batches, settings, Noise(SEEDS, DEVICE), evaluate=evaluate).run()
+    history = Trainer(model.to(DEVICE), batches, recipe, duration, Noise(SEEDS, DEVICE), evaluate=evaluate).run()
     assert history.lr == [pytest.approx(rates) for rates in ([0.01, 0.01], [0.01, 0.01], [0.0, 0.01])]
     assert not history.stopped_early
     for number, parameter in enumerate(model.parameters()):
@@ -141,13 +140,12 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
 @precisions
 def test_a_network_that_others_leave_becomes_what_it_would_alone(precision: Precision) -> None:
     def trained(seeds: Sequence[int], *values: tuple[float, ...]) -> Trainer:
-        settings = TrainingSettings(
-            epochs=4, steps_per_epoch=1, lr=0.01, precision=precision, patience=1, enough=0.5, keep_best=False
-        )
+        recipe = Recipe(network=VARIANTS["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5)
+        duration = Duration(4, 1, patience=1)
         model, batches = network(VARIANTS["scan-1"], seeds).float(), schedule(seeds, prototypes=1, batch=2)
         noise, evaluate = Noise(seeds, DEVICE), Scripted(*values)
         batches = replace(batches, corpus=corpus())
-        trainer = Trainer(model.to(DEVICE), batches, settings, noise, evaluate=evaluate)
+        trainer = Trainer(model.to(DEVICE), batches, recipe, duration, noise, evaluate=evaluate)
         trainer.run()
         return trainer
 

@@ -6,7 +6,7 @@ from recombine.data.vocabulary import SEP, UNK, Vocabulary
 from recombine.example import Example
 from recombine.models.noise import Noise
 from recombine.training.corpus import encoded
-from recombine.training.twins import Twins, called
+from recombine.training.renaming import Twins, called
 
 EXAMPLES = [
     Example(("walk", "left"), ("L", "W")),

@@ -2,7 +2,7 @@ import torch
 
 from recombine.data.vocabulary import SEP, UNK
 from recombine.models.noise import Noise
-from recombine.training.step import unknown
+from recombine.training.renaming import unknown
 
 FIRST = SEP + 1
 SOURCES = torch.randint(FIRST, FIRST + 8, (2, 50, 1, 6), generator=torch.Generator().manual_seed(0))

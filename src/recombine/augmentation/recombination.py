@@ -18,13 +18,13 @@ from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
+from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
-from recombine.training.device import resolve
-from recombine.training.evaluation import likelihood
-from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.fit import fit, likelihood
 from recombine.training.folder import read_settings, writing
-from recombine.training.loop import Evaluate, Report
+from recombine.training.loop import Evaluate, Fitted, Report
+from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import WEIGHTS, Stored
 from recombine.training.untrusted import fitting, typed

@@ -17,7 +17,7 @@ from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import encoded
-from recombine.training.twins import Twins
+from recombine.training.renaming import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""

@@ -90,8 +90,8 @@ def _computing() -> dict[str, str]:
     try:
         import torch
 
-        from recombine.models.fast import fused
-        from recombine.training.fit import Recipe
+        from recombine.models.device import fused
+        from recombine.training.recipe import Recipe
     except (ImportError, OSError) as error:
         return {"device": f"unknown: torch cannot be imported ({error})"}
     if not torch.cuda.is_available():

@@ -183,8 +183,8 @@ def _prepared(
 ) -> "tuple[Recombination, Neighborhoods]":
     from recombine.augmentation.drawing import distinct_examples
     from recombine.augmentation.recombination import Recombination
+    from recombine.models.device import resolve
     from recombine.own_data import choices
-    from recombine.training.device import resolve
 
     resolve(training.device)  # an error that comes before the work costs none
     distinct = distinct_examples(examples, least=2, who="recombination")

@@ -161,7 +161,7 @@ def device_of(executor: "Executor", name: str) -> str:
         RecombineError: If there is no such device.
     """
     from recombine.execution.cluster import Ray
-    from recombine.training.device import resolve
+    from recombine.models.device import resolve
 
     if not isinstance(executor, Ray) or name.startswith("cpu"):
         return str(resolve(name))

@@ -13,8 +13,8 @@ from recombine.example import Example
 
 if TYPE_CHECKING:
     from recombine.own_data.choices import Choice
-    from recombine.training.fit import Recipe
     from recombine.training.loop import History
+    from recombine.training.recipe import Recipe
 
 SIZES = ("small", "paper")
 """The sizes of networks; small ones are for a CPU."""

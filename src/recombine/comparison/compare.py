@@ -19,8 +19,9 @@ from recombine.own_data import choices, choosing, unfinished
 from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
 from recombine.prediction.predictor import Predictor
-from recombine.training.fit import Recipe, hold_out
+from recombine.training.fit import hold_out
 from recombine.training.loop import History
+from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
@@ -141,7 +142,7 @@ def _steps_per_epoch(
     groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
     training, _ = hold_out(groups, _networks(plan), recipe.held_out)
     rows = max(len(first.rows) / first.share for first, *_ in training)
-    return recipe.settings(rows).steps_per_epoch
+    return recipe.duration(rows).steps_per_epoch
 
 
 def _networks(plan: Plan) -> list[int]:

@@ -22,7 +22,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
 from recombine.own_data.validators import kept
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 PLAIN, OVERSAMPLING, GECA, RECOMBINE, BOTH = METHODS = ("plain", "oversampling", "geca", "recombine", "both")
 """The originals alone; rare originals again; recombination by rule; learned recombination; the samples of these two.

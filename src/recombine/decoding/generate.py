@@ -8,10 +8,10 @@ from torch import Tensor
 
 from recombine.data.vocabulary import BOS, EOS, PAD, SEP
 from recombine.models import copying
+from recombine.models.device import fast_products
 from recombine.models.noise import Noise
-from recombine.models.precision import fast_products
+from recombine.models.packing import taken
 from recombine.models.recombiner import Context, Recombiner, State
-from recombine.models.rows import taken
 
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
 

@@ -18,7 +18,7 @@ from recombine.explore.choice import Choice
 from recombine.explore.steps import Source, Steps, steps_along
 from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
-from recombine.training.twins import Twins
+from recombine.training.renaming import Twins
 
 ALTERNATIVES = 5
 """So many of the most probable tokens are shown at each step."""

@@ -16,7 +16,7 @@ from recombine.example import Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.training.twins import Twins, called
+from recombine.training.renaming import Twins, called
 
 
 @dataclass(frozen=True, slots=True)

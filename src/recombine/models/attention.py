@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from recombine.data.vocabulary import PAD, SEP
 from recombine.models.layers import Linear
 
 MASKED = -1e9
@@ -104,3 +105,31 @@ class Attention(nn.Module):
     def _distances(self, sources: int, step: int, like: Tensor) -> Tensor:
         distance = (torch.arange(sources, device=like.device) - step).clamp(-self.reach, self.reach) + self.reach
         return (distance.unsqueeze(1) == torch.arange(2 * self.reach + 1, device=like.device)).to(like.dtype)
+
+
+class Lacking(NamedTuple):
+    """Prototypes (R, B, K, S), of which the later ones are shortened.
+
+    Attributes:
+        tokens: What is left of each, then padding.
+        shown: Which of the original places are left.
+        places: Where in `tokens` each original place is now; anywhere in the padding if it is not left.
+    """
+
+    tokens: Tensor
+    shown: Tensor
+    places: Tensor
+
+
+def lacking(prototypes: Tensor, vocabulary: int) -> Lacking:
+    """Removes from all prototypes (R, B, K, S) but the first the tokens that the first one holds."""
+    replicas, batch = prototypes.shape[:2]
+    held = torch.zeros(replicas, batch, vocabulary, dtype=torch.bool, device=prototypes.device)
+    held = held.scatter(-1, prototypes[:, :, 0], True)
+    held[..., : SEP + 1] = False
+    hidden = held.gather(-1, prototypes.flatten(2)).view_as(prototypes)
+    hidden[:, :, 0] = False
+    shown = ~hidden & (prototypes != PAD)
+    order = (~shown).byte().argsort(dim=-1, stable=True)
+    tokens = prototypes.masked_fill(~shown, PAD).gather(-1, order)
+    return Lacking(tokens, shown, order.argsort(-1))

@@ -13,9 +13,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recombine.data.vocabulary import PAD
-from recombine.models.drop import Drop, dropped
-from recombine.models.fast import fused, lstm
-from recombine.models.fast.products import affine
+from recombine.models.device import fused
+from recombine.models.fast import lstm
+from recombine.models.fast.lstm import affine
+from recombine.models.noise import Drop, dropped
 
 FEW = 256
 """Of so few tokens a GPU adds up embeddings' gradients faster by a product than by sorting."""

@@ -1,15 +1,191 @@
 """Randomness as an argument: a model draws the same random numbers alone and in a population."""
 
+import math
 from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
-from recombine.models.drop import Drop
-from recombine.models.fast.availability import fused
-from recombine.models.packing import Packing
-from recombine.models.rows import taken
-from recombine.models.streams import KernelStreams, Streams, TorchStreams
+from recombine.models.device import fused
+from recombine.models.packing import Packing, taken
+
+
+class Drop(NamedTuple):
+    """Where to drop."""
+
+    bits: Tensor  # random bytes, of the shape of what is dropped
+    limit: int  # those below it are dropped
+    scale: float  # what the others are multiplied by
+
+    @classmethod
+    def at(cls, rate: float, bits: Tensor) -> "Drop":
+        """Drops with probability `rate`, to the nearest 1/256, and keeps the mean as it is."""
+        limit = round(256 * rate)
+        return cls(bits, limit, 256 / (256 - limit) if limit < 256 else 0.0)
+
+    @property
+    def lost(self) -> Tensor:
+        """What is dropped."""
+        if self.limit == 256:  # which is no byte
+            return torch.ones_like(self.bits, dtype=torch.bool)
+        return self.bits < self.limit
+
+    def factors(self, dtype: torch.dtype) -> Tensor:
+        """What to multiply by."""
+        return (~self.lost).to(dtype).mul_(self.scale)
+
+    def part(self, positions: slice) -> "Drop":
+        """Returns where to drop at some positions, of bits (R, N, ...)."""
+        return self._replace(bits=self.bits[:, positions])
+
+    def steps(self, packing: Packing) -> list["Drop"]:
+        """Returns where to drop at each step."""
+        return [self._replace(bits=bits) for bits in packing.split(self.bits)]
+
+    def passed_on(self, further: "Drop | None", packing: Packing) -> "Drop":
+        """Returns where to drop what was dropped here at the step before, and `further` drops once more.
+
+        The first step must be given zeros: what was dropped before it is not known here.
+        """
+        if further is None or not further.limit:
+            further = Drop(torch.full_like(self.bits, 255), 1, 1.0)
+        bits, later = further.bits.clone(), slice(packing.batch, None)
+        before = packing.before[later]
+        bits[:, later].masked_fill_(self.lost.index_select(1, before), 0)
+        return Drop(bits, further.limit, self.scale * further.scale)
+
+
+def dropped(x: Tensor, drop: Drop | None) -> Tensor:
+    """Returns x, in part dropped."""
+    if drop is None:
+        return x
+    if fused(x.device):
+        return cast(Tensor, _Dropped.apply(x, drop))  # type: ignore[no-untyped-call]
+    return x * drop.factors(x.dtype)
+
+
+class _Dropped(torch.autograd.Function):
+    """The same by a kernel."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, drop: Drop) -> Tensor:  # noqa: ANN401
+        ctx.drop = drop
+        return _by_kernel(x, drop)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        return _by_kernel(gradient, ctx.drop), None
+
+
+def _by_kernel(x: Tensor, where: Drop) -> Tensor:
+    from recombine.models.kernels.elementwise import drop
+
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    drop(x.flatten(1, -2), where._replace(bits=where.bits.flatten(1, -2)), out=out.flatten(1, -2))
+    return out
+
+
+class TorchStreams:
+    """A generator for each replica.
+
+    Args:
+        seeds: One per replica.
+        device: Where the numbers are drawn.
+        longest: Bytes are drawn for so many steps at least, so that a replica draws the same numbers however long its
+            neighbours' sequences are.
+    """
+
+    def __init__(self, seeds: Sequence[int], device: torch.device, longest: int) -> None:
+        self.device, self.longest = device, longest
+        self.generators: Sequence[torch.Generator] = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        drawn = max(packing.steps, self.longest)
+        each = drawn * packing.batch * size
+        # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
+        words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self.device)
+        for row, generator in zip(words, self.generators, strict=True):
+            row.random_(-(2**63), None, generator=generator)
+        return packing.pack(words.view(torch.uint8)[:, :each].view(-1, drawn, packing.batch, size))
+
+    def uniform(self, shape: torch.Size) -> Tensor:
+        """Returns numbers from U[0, 1) of shape (R, *shape)."""
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.uniform_(generator=generator)
+        return drawn
+
+    def normal(self, shape: torch.Size) -> Tensor:
+        """Returns standard normal numbers of shape (R, *shape)."""
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.normal_(generator=generator)
+        return drawn
+
+    def state(self) -> list[Tensor]:
+        """Returns the generators' states."""
+        return [generator.get_state() for generator in self.generators]
+
+    def restore(self, states: Sequence[Tensor]) -> None:
+        """Puts the generators back to their states."""
+        for generator, state in zip(self.generators, states, strict=True):
+            generator.set_state(state.cpu())
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self.generators = [self.generators[number] for number in chosen]
+
+
+class KernelStreams:
+    """Numbers that are a function of the replica's seed, how many draws there were, and the place.
+
+    Args:
+        seeds: One per replica.
+        device: Where the numbers are drawn.
+    """
+
+    generators: Sequence[torch.Generator] = ()
+
+    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
+        signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
+        self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
+        self._draws = torch.zeros((), dtype=torch.int64, device=device)
+
+    def _words(self, count: int) -> Tensor:
+        from recombine.models.kernels.elementwise import random_words
+
+        return random_words(self._seeds, self._draws, count)
+
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        from recombine.models.kernels.elementwise import random_bytes
+
+        return random_bytes(self._seeds, self._draws, packing.places, size)
+
+    def uniform(self, shape: torch.Size) -> Tensor:
+        """Returns numbers from U[0, 1) of shape (R, *shape)."""
+        words = self._words(shape.numel())
+        return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
+
+    def normal(self, shape: torch.Size) -> Tensor:
+        """Returns standard normal numbers of shape (R, *shape), after Box and Muller."""
+        radius = (-2 * torch.log1p(-self.uniform(shape))).sqrt_()
+        return radius * torch.cos(2 * math.pi * self.uniform(shape))
+
+    def state(self) -> list[Tensor]:
+        """Returns the seeds and the number of draws."""
+        return [self._seeds, self._draws]
+
+    def restore(self, states: Sequence[Tensor]) -> None:
+        """Goes on from seeds and a number of draws."""
+        for mine, saved in zip(self.state(), states, strict=True):
+            mine.copy_(saved)
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self._seeds = self._seeds[list(chosen)]
 
 
 class Noise:
@@ -24,7 +200,8 @@ class Noise:
 
     def __init__(self, seeds: Sequence[int], device: torch.device | str = "cpu", *, longest: int = 0) -> None:
         device = torch.device(device)
-        self._streams: Streams = KernelStreams(seeds, device) if fused(device) else TorchStreams(seeds, device, longest)
+        kernels = fused(device)
+        self._streams = KernelStreams(seeds, device) if kernels else TorchStreams(seeds, device, longest)
 
     @property
     def generators(self) -> Sequence[torch.Generator]:

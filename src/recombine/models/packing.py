@@ -101,3 +101,9 @@ class Packing:
 @lru_cache(maxsize=256)
 def _packing(counts: tuple[int, ...], device: torch.device) -> Packing:
     return Packing(counts, device)
+
+
+def taken(x: Tensor, places: Tensor) -> Tensor:
+    """Returns those of x (R, B, ...) that are at places (R, B') of the batch, any number of times."""
+    index = places.view(*places.shape, *[1] * (x.dim() - 2)).expand(*places.shape, *x.shape[2:])
+    return x.gather(1, index)

@@ -13,16 +13,13 @@ from torch import Tensor, nn
 from recombine.data.vocabulary import BOS, PAD, UNK
 from recombine.models import copying
 from recombine.models.architecture import Architecture
-from recombine.models.attention import MASKED, Attention, Memory
+from recombine.models.attention import MASKED, Attention, Memory, lacking
 from recombine.models.copying import Scores
-from recombine.models.drop import Drop, dropped
 from recombine.models.fast import whole
-from recombine.models.lacking import lacking
 from recombine.models.latent import Latent
 from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights
-from recombine.models.noise import Noise
-from recombine.models.packing import Packing
-from recombine.models.rows import taken
+from recombine.models.noise import Drop, Noise, dropped
+from recombine.models.packing import Packing, taken
 
 NEVER_WRITTEN = UNK + 1
 """Ids below this are never produced."""

@@ -15,16 +15,16 @@ from recombine.augmentation.settings import SamplingSettings
 from recombine.data.text import shown
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
+from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
 from recombine.own_data.contract import Learned, OwnDataAugmenter
 from recombine.own_data.settings import CHOICES, choices_as_json, choices_from_json, given_again
 from recombine.own_data.validators import Rarity, check_function, name_of, naming, rarity_rule
-from recombine.training.device import resolve
-from recombine.training.fit import Recipe
 from recombine.training.loop import Report
 from recombine.training.presets import SMALL_GENERATOR
+from recombine.training.recipe import Recipe
 from recombine.training.untrusted import fitting
 
 AUTO: Literal["auto"] = "auto"

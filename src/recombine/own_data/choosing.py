@@ -15,11 +15,11 @@ import numpy as np
 from recombine.data.output import replacing
 from recombine.example import Example, Tokens
 from recombine.experiment import Say
+from recombine.models.device import resolve
 from recombine.own_data import networks
 from recombine.own_data.choices import Choice
 from recombine.prediction.predictor import Predictor
-from recombine.training.device import resolve
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 FEWEST = 40
 """With fewer different examples, too few could be held out to tell candidates apart: the first is taken."""
@@ -160,9 +160,16 @@ class _Trial(NamedTuple):
 
 def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:
     """Returns a recipe with a share of the steps that it has for so many rows, whose rate stays as it is."""
-    steps = max(1, int(share * recipe.settings(rows).steps))
+    steps = max(1, int(share * recipe.duration(rows).steps))
     return replace(
-        recipe, held_out=0.0, max_steps=steps, patience=0, enough=0.0, decay_at=0, own_epochs=False, max_time=seconds
+        recipe,
+        held_out=0.0,
+        max_steps=steps,
+        patience=0,
+        stop_at_lr=0.0,
+        decay_at=0,
+        own_epochs=False,
+        max_time=seconds,
     )
 
 

@@ -10,14 +10,13 @@ from recombine.data.vocabulary import Vocabulary
 from recombine.errors import unknown
 from recombine.example import Example
 from recombine.inflection import are_inflections, are_word_forms
+from recombine.models.device import resolve
 from recombine.own_data.choices import PAIRS, Choice
 from recombine.training import presets
-from recombine.training.checks import check_recipe
 from recombine.training.corpus import encoded
-from recombine.training.device import resolve
-from recombine.training.fit import Recipe
 from recombine.training.loop import History
-from recombine.training.twins import Twins
+from recombine.training.recipe import Recipe
+from recombine.training.renaming import Twins
 
 SMALL, PAPER = SIZES = ("small", "paper")
 """The sizes of networks."""
@@ -110,9 +109,9 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
     """
     if are_word_forms(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
-        recipe = replace(recipe, held_out=0.05, patience=3, enough=ENOUGH)
+        recipe = replace(recipe, held_out=0.05, patience=3, stop_at_lr=ENOUGH)
         return {"reluctant copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
-    plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), enough=ENOUGH)
+    plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), stop_at_lr=ENOUGH)
     copies = any(token in example.x for example in examples for token in example.y)
     if len(dict.fromkeys(examples)) < MANY:
         strong = presets.SMALL_DATA_PREDICTOR if size == SMALL else presets.SMALL_DATA_GPU_PREDICTOR
@@ -182,7 +181,7 @@ def bounded(recipe: Recipe, *, epochs: int | None = None, max_time: float | None
         recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
     if max_time is not None:
         recipe = replace(recipe, max_time=max_time)
-    check_recipe(recipe)
+    recipe.check()
     return recipe
 
 

@@ -30,8 +30,8 @@ from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples
 from recombine.own_data.settings import CHOICES, Settings, choices_as_json, choices_from_json
 from recombine.own_data.validators import check_function
 from recombine.prediction import predictor
-from recombine.training.fit import Recipe
 from recombine.training.loop import Report
+from recombine.training.recipe import Recipe
 from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
 from recombine.training.untrusted import fitting
 

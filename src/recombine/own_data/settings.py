@@ -14,7 +14,7 @@ from recombine.errors import unknown
 from recombine.inflection import is_tag
 from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data.choices import Choice
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 from recombine.training.untrusted import typed
 
 _KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **NEIGHBORHOODS}

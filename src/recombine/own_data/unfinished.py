@@ -10,7 +10,7 @@ from pathlib import Path
 from recombine.errors import RecombineError
 from recombine.experiment import Say
 from recombine.training.loop import History, Report
-from recombine.training.tensors import damaged, read_tensors
+from recombine.training.stored import damaged, read_tensors
 
 ASIDE = ".old-"
 """With a name of the run after it, ends that of another run's state, until the one that took its place is over."""

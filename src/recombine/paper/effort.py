@@ -44,7 +44,7 @@ class Effort:
         rule = settings.neighborhood
         pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
         rows = self.train * pairs[settings.prototypes] * (1 - settings.generator.held_out)
-        plan = settings.generator.settings(rows)
+        plan = settings.generator.duration(rows)
         return GENERATOR_STEP * plan.steps * self.seeds
 
     def predictors(self, jobs: Sequence["Job"]) -> float:
@@ -52,5 +52,5 @@ class Effort:
         share = max(job.p_aug or 0.0 for job in jobs)
         recipe = jobs[0].recipe
         beside = max((len(job.samples) for job in jobs if job.p_aug is None), default=0)
-        plan = recipe.settings(self.train * (1 - recipe.held_out) / (1 - share) + beside)
+        plan = recipe.duration(self.train * (1 - recipe.held_out) / (1 - share) + beside)
         return float(plan.steps * len(jobs))

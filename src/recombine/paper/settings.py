@@ -10,8 +10,8 @@ from recombine.errors import RecombineError
 from recombine.neighborhoods import LongShort, Rule, Tagged
 from recombine.paper.rows import Row
 from recombine.paper.strict import updated
-from recombine.training.fit import Recipe
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
+from recombine.training.recipe import Recipe
 
 BOTH = "geca and recombination"
 Method = Literal["none", "oversample", "geca", "recombination", "geca and recombination", "direct"]

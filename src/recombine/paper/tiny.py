@@ -7,7 +7,7 @@ from recombine.experiment import Task, part_of
 from recombine.paper import tasks
 from recombine.paper.rows import Row
 from recombine.paper.settings import Settings, settings
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 LEFT_OUT = frozenset({"after", "look", "opposite", "thrice", "twice"})
 """Commands with these words are left out."""

@@ -10,8 +10,8 @@ from recombine.paper.rows import Row
 from recombine.paper.settings import WORD_FORMS, Settings, settings
 from recombine.paper.word_form_scores import word_form_part
 from recombine.paper.word_forms import WordFormTasks
-from recombine.training.fit import Recipe
 from recombine.training.presets import SMALL_WORD_FORM_GENERATOR, SMALL_WORD_FORM_PREDICTOR
+from recombine.training.recipe import Recipe
 
 Size = Literal["paper", "small", "tiny"]
 

@@ -26,8 +26,8 @@ from recombine.paper.strict import described
 from recombine.paper.tasks import different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Prediction, Predictor
-from recombine.training.fit import Recipe
 from recombine.training.loop import History, Report
+from recombine.training.recipe import Recipe
 
 Progress = Callable[[str, float], AbstractContextManager[Report | None]]
 """Gives, while a stage is done whose name and effort it is told, what training is to report to."""

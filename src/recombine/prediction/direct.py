@@ -12,8 +12,8 @@ from recombine.data.vocabulary import EOS, PAD, SEP, UNK
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
+from recombine.models.device import fast_products
 from recombine.models.noise import Noise
-from recombine.models.precision import fast_products
 from recombine.neighborhoods.rule import check_counts
 from recombine.prediction.predictor import Prediction
 from recombine.prediction.questions import Candidate, Question, chunks

@@ -10,12 +10,12 @@ from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.models.device import resolve
 from recombine.training.corpus import Corpus, encoded
-from recombine.training.device import resolve
-from recombine.training.evaluation import exact_match
-from recombine.training.fit import Fitted, Recipe, fit
+from recombine.training.fit import exact_match, fit
 from recombine.training.folder import read_settings, writing
-from recombine.training.loop import Report
+from recombine.training.loop import Fitted, Report
+from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 from recombine.training.stored import WEIGHTS, Stored
 from recombine.training.untrusted import fitting, typed

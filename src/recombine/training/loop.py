@@ -5,72 +5,52 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from recombine.models.device import fast_products
 from recombine.models.noise import Noise
-from recombine.models.precision import fast_products
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import Optimizer, Precision, population_adam
-from recombine.training.replicas import of_replicas, put_replicas
+from recombine.training.optimizer import Optimizer, population_adam
+from recombine.training.recipe import Duration, Recipe
 from recombine.training.schedule import Batch, Schedule
 from recombine.training.step import Step
+
+
+def of_replicas(tensor: Tensor, chosen: Sequence[int], replicas: int) -> Tensor:
+    """Returns the rows that belong to the chosen replicas, by number, of a tensor with R, or R times some, rows.
+
+    What has no rows is all replicas' own.
+    """
+    if not tensor.dim():
+        return tensor
+    return tensor.view(replicas, len(tensor) // replicas, *tensor.shape[1:])[list(chosen)].flatten(0, 1)
+
+
+def put_replicas(tensor: Tensor, chosen: Sequence[int], replicas: int, *, values: Tensor) -> None:
+    """Puts the rows of the chosen replicas, and only of those, into a tensor of all."""
+    # Cloned, since the values may lie in the tensor itself.
+    tensor.view(replicas, -1)[list(chosen)] = values.reshape(len(chosen), -1).clone()
+
+
+def narrowed(model: Recombiner, chosen: Sequence[int]) -> Recombiner:
+    """Returns the chosen replicas, by number, as a population of their own, in evaluation mode."""
+    with torch.device("meta"):  # no weights are drawn that would be replaced at once
+        part = Recombiner(model.architecture, len(chosen))
+    weights = {name: of_replicas(each, chosen, model.replicas) for name, each in model.state_dict().items()}
+    part.load_state_dict(weights, assign=True)
+    return part.eval()
+
 
 NARROWED = 2 / 3
 """When no more than this share of a population still learns, it goes on without the others."""
 
+IMPROVEMENT = 1e-4
+"""By how much an evaluation must rise to count as improved."""
 
 AVERAGED_EVERY = 10
 """After how many steps parameters enter their average: neighbouring ones hardly differ."""
-
-LossPer = Literal["sequence", "token"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
-    """How a population is trained.
-
-    Attributes:
-        epochs: Rounds of `steps_per_epoch` steps; after each one the model is evaluated.
-        steps_per_epoch: Optimiser steps in an epoch.
-        lr: Adam's learning rate.
-        clip: Largest gradient norm; None: no clipping.
-        loss_per: Whether the summed loss is divided by the number of sequences, or of the tokens that so many have on
-            average.
-        precision: What products are computed in on a GPU.
-        patience: Halve a replica's learning rate when its evaluation has not improved for so many epochs; 0: never.
-        improvement: By how much an evaluation must rise to count as improved.
-        decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
-        decay: See `decay_at`.
-        enough: A replica has learned enough when its learning rate has fallen to this share of the initial one; 0:
-            never. It stays as it is from then on, and training ends when that is so for all.
-        averaging: Judge and return the mean of the parameters of about so many last steps, or of the last fifth of the
-            steps if these are fewer; 0: the last parameters.
-        keep_best: Return each replica's parameters from its best epoch; else from the last one.
-        max_time: Stop after so many seconds of training; None: no limit.
-    """
-
-    epochs: int
-    steps_per_epoch: int
-    lr: float = 1e-3
-    clip: float | None = 1.0
-    loss_per: LossPer = "sequence"
-    precision: Precision = "bfloat16"
-    patience: int = 0
-    improvement: float = 1e-4
-    decay_at: int = 0
-    decay: float = 0.1
-    enough: float = 0.0
-    averaging: int = 0
-    keep_best: bool = False
-    max_time: float | None = None
-
-    @property
-    def steps(self) -> int:
-        """Optimiser steps in all."""
-        return self.epochs * self.steps_per_epoch
 
 
 @dataclass
@@ -81,7 +61,7 @@ class History:
         loss: Mean loss of each replica.
         evaluation: Each replica's evaluation, higher is better; empty if there is none.
         lr: Each replica's learning rate; 0 when it no longer learns.
-        lasts: The share of the epochs after which each replica was to stop, its own being shorter; empty: all.
+        epoch_fraction: The share of the epochs after which each replica was to stop, its own being shorter; empty: all.
         seconds: Training time, evaluations included.
         stopped_early: Whether the time limit ended it.
     """
@@ -89,21 +69,34 @@ class History:
     loss: list[list[float]] = field(default_factory=list)
     evaluation: list[list[float]] = field(default_factory=list)
     lr: list[list[float]] = field(default_factory=list)
-    lasts: list[float] = field(default_factory=list)
+    epoch_fraction: list[float] = field(default_factory=list)
     seconds: float = 0.0
     stopped_early: bool = False
 
     def epochs(self, replica: int) -> int:
         """Returns how many epochs of its own it took until a replica had learned enough, or all of them."""
-        return round(sum(rates[replica] > 0 for rates in self.lr) / (self.lasts[replica] if self.lasts else 1))
+        share = self.epoch_fraction[replica] if self.epoch_fraction else 1
+        return round(sum(rates[replica] > 0 for rates in self.lr) / share)
 
     def only(self, chosen: Sequence[int]) -> "History":
         """Returns the history of some of the replicas."""
         loss, evaluation, lr = (
             [[row[number] for number in chosen] for row in rows] for rows in (self.loss, self.evaluation, self.lr)
         )
-        lasts = [self.lasts[number] for number in chosen] if self.lasts else []
-        return replace(self, loss=loss, evaluation=evaluation, lr=lr, lasts=lasts)
+        fractions = [self.epoch_fraction[number] for number in chosen] if self.epoch_fraction else []
+        return replace(self, loss=loss, evaluation=evaluation, lr=lr, epoch_fraction=fractions)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained population and how it came about."""
+
+    model: Recombiner
+    history: History
+
+    def only(self, chosen: Sequence[int]) -> "Fitted":
+        """Returns some of the replicas, by number, as a population of their own."""
+        return Fitted(narrowed(self.model, chosen), self.history.only(chosen))
 
 
 Evaluate = Callable[[Recombiner, Sequence[int]], Tensor]
@@ -121,10 +114,11 @@ class Trainer:
     Args:
         model: R replicas, initialised; they are trained in place.
         schedule: The batches.
-        settings: How.
+        recipe: How.
+        duration: For how long.
         noise: Where dropout comes from.
         evaluate: Called after every epoch.
-        lasts: The share of the epochs, above 0, after which each replica stops; none: all of them.
+        epoch_fraction: The share of the epochs, above 0, after which each replica stops; empty: all of them.
         graphs: Use CUDA graphs on a GPU.
     """
 
@@ -132,39 +126,41 @@ class Trainer:
         self,
         model: Recombiner,
         schedule: Schedule,
-        settings: TrainingSettings,
+        recipe: Recipe,
+        duration: Duration,
         noise: Noise,
         *,
         evaluate: Evaluate | None = None,
-        lasts: Sequence[float] = (),
+        epoch_fraction: Sequence[float] = (),
         graphs: bool = True,
     ) -> None:
-        self.whole, self.schedule, self.settings, self.noise = model, schedule, settings, noise
+        self.whole, self.schedule, self.noise = model, schedule, noise
+        self.recipe, self.duration = recipe, duration
         self.model = model  # those that still learn, and some that no longer do
         self.active: Sequence[int] = range(model.replicas)  # which of the whole these are
         self.evaluate = evaluate
         self.optimizer = self._new_optimizer()
-        tokens = schedule.mean_tokens() if settings.loss_per == "token" else [1.0] * model.replicas
+        tokens = schedule.mean_tokens() if recipe.loss_per == "token" else [1.0] * model.replicas
         self.step = Step(model, schedule.corpus, self.optimizer, noise, tokens=tokens, graphs=graphs)
         device = schedule.corpus.rows.device
-        self.history = History(lasts=list(lasts))
+        self.history = History(epoch_fraction=list(epoch_fraction))
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
-        keep = settings.keep_best and evaluate is not None  # without an evaluation no epoch is the best
-        self.averages = [master.clone() for master in self.optimizer.masters] if settings.averaging else []
+        keep = recipe.keep_best and evaluate is not None  # without an evaluation no epoch is the best
+        self.averages = [master.clone() for master in self.optimizer.masters] if recipe.averaging else []
         self.best_parameters = [master.clone() for master in self.optimizer.masters] if keep else []
 
     def _new_optimizer(self) -> Optimizer:
-        settings = self.settings
+        recipe = self.recipe
         return population_adam(
-            self.model, self.model.replicas, lr=settings.lr, clip=settings.clip, precision=settings.precision
+            self.model, self.model.replicas, lr=recipe.lr, clip=recipe.clip, precision=recipe.precision
         )
 
     def run(self, report: Report | None = None) -> History:
         """Trains to the end, going on from wherever it stands."""
         done = len(self.history.loss)
-        batches = islice(iter(self.schedule), done * self.settings.steps_per_epoch, None)
-        for epoch in range(done, self.settings.epochs):
+        batches = islice(iter(self.schedule), done * self.duration.steps_per_epoch, None)
+        for epoch in range(done, self.duration.epochs):
             still = self._learning()
             if self.history.stopped_early or not still.any():
                 break
@@ -176,21 +172,20 @@ class Trainer:
             self._after_epoch(epoch)
             self.history.seconds += time.perf_counter() - began
             if report is not None:
-                steps = self.settings.steps_per_epoch
-                report((epoch + 1) * steps, self.settings.epochs * steps, self.history)
+                report((epoch + 1) * self.duration.steps_per_epoch, self.duration.steps, self.history)
         self._put_back()
         self.whole.eval()
         return self.history
 
     def _learning(self) -> Tensor:
         """Tells which replicas of the model still learn. Where the rate is zero from the start, all do."""
-        lr, first = self.optimizer.lr, self.settings.lr
-        return lr > first * self.settings.enough if first else torch.ones_like(lr, dtype=torch.bool)
+        lr, first = self.optimizer.lr, self.recipe.lr
+        return lr > first * self.recipe.stop_at_lr if first else torch.ones_like(lr, dtype=torch.bool)
 
     def _own(self, epoch: int) -> Tensor:
         """Returns at the end of which epoch each replica of the model has had so many of its own."""
-        lasts = self.history.lasts or [1.0] * self.whole.replicas
-        shares = torch.tensor([lasts[number] for number in self.active], device=self.best.device)
+        fractions = self.history.epoch_fraction or [1.0] * self.whole.replicas
+        shares = torch.tensor([fractions[number] for number in self.active], device=self.best.device)
         return (epoch * shares).round().clamp(min=1)
 
     def _put_back(self) -> None:
@@ -225,12 +220,12 @@ class Trainer:
 
     def _epoch(self, batches: Iterator[Batch], began: float) -> None:
         self.model.train()
-        limit, done = self.settings.max_time, 0
-        for batch in islice(batches, self.settings.steps_per_epoch):
+        limit, done = self.recipe.max_time, 0
+        for batch in islice(batches, self.duration.steps_per_epoch):
             self.step(batch)
             done += 1
             if self.averages:
-                self._average(len(self.history.loss) * self.settings.steps_per_epoch + done)
+                self._average(len(self.history.loss) * self.duration.steps_per_epoch + done)
             if limit is not None and self.history.seconds + time.perf_counter() - began >= limit:
                 self.history.stopped_early = not self._over(done)
                 break
@@ -243,7 +238,7 @@ class Trainer:
         """Takes the parameters after so many steps into their averages, those of replicas that still learn."""
         if steps > AVERAGED_EVERY and steps % AVERAGED_EVERY:  # of the very first, each is all there is
             return
-        share = AVERAGED_EVERY / max(AVERAGED_EVERY, min(self.settings.averaging, steps / 5))
+        share = AVERAGED_EVERY / max(AVERAGED_EVERY, min(self.recipe.averaging, steps / 5))
         shares = torch.where(self.optimizer.lr > 0, share, 0.0).to(self.averages[0].dtype)
         for average, master in zip(self.averages, self.optimizer.masters, strict=True):
             average.view(len(shares), -1).lerp_(master.view(len(shares), -1), shares.unsqueeze(1))
@@ -269,7 +264,7 @@ class Trainer:
 
     def _over(self, steps: int) -> bool:
         """Tells whether so many steps of this epoch are all that there was to do."""
-        return len(self.history.loss) + 1 == self.settings.epochs and steps == self.settings.steps_per_epoch
+        return len(self.history.loss) + 1 == self.duration.epochs and steps == self.duration.steps_per_epoch
 
     def _after_epoch(self, epoch: int) -> None:
         if self.evaluate is not None:
@@ -277,23 +272,22 @@ class Trainer:
             with self._averaged(), fast_products():
                 value = self.evaluate(self.model, self.active)
             self._judge(value)
-        settings = self.settings
-        if settings.decay_at:
-            self.optimizer.lr *= torch.where(self._own(settings.decay_at) == epoch + 1, settings.decay, 1.0)
+        recipe, epochs = self.recipe, self.duration.epochs
+        if recipe.decay_at:
+            self.optimizer.lr *= torch.where(self._own(recipe.decay_at) == epoch + 1, recipe.decay, 1.0)
         over = ~self._learning()
-        if epoch + 1 < settings.epochs:  # at the very end rates stay, so that training can be taken up for longer
-            over |= self._own(settings.epochs) <= epoch + 1
+        if epoch + 1 < epochs:  # at the very end rates stay, so that training can be taken up for longer
+            over |= self._own(epochs) <= epoch + 1
         self.optimizer.lr.masked_fill_(over, 0)
 
     def _judge(self, value: Tensor) -> None:
         """Draws the conclusions from an evaluation."""
-        settings = self.settings
         self._note(self.history.evaluation, value)
-        better, improved = value > self.best, value > self.best + settings.improvement
+        better, improved = value > self.best, value > self.best + IMPROVEMENT
         self.best = torch.maximum(value, self.best)
         self.waited = torch.where(improved, torch.zeros_like(self.waited), self.waited + 1)
-        if settings.patience:
-            tired = self.waited >= settings.patience
+        if self.duration.patience:
+            tired = self.waited >= self.duration.patience
             self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
             self.waited.masked_fill_(tired, 0)
         if self.best_parameters:

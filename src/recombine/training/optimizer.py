@@ -1,15 +1,13 @@
 """Adam for a population: one step for all, with a learning rate and a gradient norm for each replica."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from recombine.models.fast import fused
-
-Precision = Literal["bfloat16", "float32"]
-"""What a network computes in on a GPU; its parameters are float32 ones."""
+from recombine.models.device import fused
+from recombine.training.recipe import Precision
 
 
 class Optimizer(Protocol):
@@ -121,7 +119,7 @@ class KernelAdam:
 
     def update(self, gradients: Sequence[Tensor]) -> None:
         """Clips each replica's gradient and updates its parameters."""
-        from recombine.models.kernels.adam import adam, norms
+        from recombine.models.kernels.elementwise import adam, norms
 
         scale = self._whole
         if self.clip is not None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recombine.models.architecture import Architecture
-from recombine.training.fit import Recipe
+from recombine.training.recipe import Recipe
 
 _FILLED_IN = 0
 """The vocabulary is the data's; `fit` fills it in."""
@@ -93,7 +93,7 @@ SMALL_DATA_PREDICTOR = replace(
     loss_per="sequence",
     patience=1,
     patient_steps=700,
-    enough=0.25,
+    stop_at_lr=0.25,
     averaging=500,
 )
 """A predictor for some hundreds of examples and a CPU.

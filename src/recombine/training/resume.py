@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-from recombine.models.fast import fused
+from recombine.models.device import fused
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
 from recombine.training.schedule import Group
-from recombine.training.tensors import read_tensors, write_tensors
+from recombine.training.stored import read_tensors, write_tensors
 from recombine.training.untrusted import fitting
 
 EVERY = 20.0

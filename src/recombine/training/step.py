@@ -6,15 +6,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.data.vocabulary import SEP, UNK
+from recombine.data.vocabulary import SEP
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
 from recombine.training.optimizer import Optimizer, gradients_of
+from recombine.training.renaming import Twins, disguised, unknown
 from recombine.training.schedule import Batch
-from recombine.training.stand_ins import disguised
-from recombine.training.twins import Twins
 
 Shape = tuple[int, tuple[int, ...]]
 """How many steps the sources have, and how many rows each step of the targets."""
@@ -141,32 +140,3 @@ class Step:
         loss = self.loss.cpu().clone()
         self.loss.zero_()
         return loss
-
-
-def unknown(
-    sources: Tensor, target: Tensor, ids: int, rate: float, noise: Noise, *, copied: bool
-) -> tuple[Tensor, Tensor]:
-    """Replaces some tokens by UNK, the token for what was never seen. Not in the paper.
-
-    A predictor meets names in new inputs that no training example holds. If it copies, it can write them all the same,
-    but only if it has learned to copy what it does not know.
-
-    Args:
-        sources: Prototypes (R, B, n, S).
-        target: Targets (R, B, T).
-        ids: Number of token ids.
-        rate: How often a token of the sources is renamed.
-        noise: Where the choice comes from.
-        copied: Whether the network copies. Else what it has to write stays as it is.
-
-    Returns:
-        Prototypes and targets of the same shapes.
-    """
-    replicas, batch = target.shape[:2]
-    held = torch.zeros(replicas, batch, ids, dtype=torch.bool, device=target.device)
-    held = held.scatter(-1, sources.flatten(2), True)
-    held[..., : SEP + 1] = False
-    renamed = held & (noise.uniform(batch, ids) < rate)
-    names = torch.where(renamed, UNK, torch.arange(ids, device=target.device))
-    sources = names.gather(-1, sources.flatten(2)).view_as(sources)
-    return sources, names.gather(-1, target) if copied else target

@@ -1,26 +1,83 @@
 """What the models of a folder have in common: a population's recipe, seeds, vocabulary and weights."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
+from recombine.data.limits import read_whole
+from recombine.data.output import replacing
 from recombine.data.tokenization import check_kind
 from recombine.data.vocabulary import Vocabulary
-from recombine.errors import unknown
+from recombine.errors import RecombineError, unknown
 from recombine.inflection import DIRECTIONS
 from recombine.models.architecture import Architecture
+from recombine.models.device import resolve
 from recombine.models.recombiner import Recombiner
-from recombine.training.device import resolve
-from recombine.training.fit import Fitted, Recipe
 from recombine.training.folder import read_settings
-from recombine.training.loop import History
-from recombine.training.tensors import read_tensors, write_tensors
+from recombine.training.loop import Fitted, History
+from recombine.training.recipe import Recipe
 from recombine.training.untrusted import fitting, typed
 
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
+    """Writes tensors and a JSON-friendly description into one file, whole or not at all, replacing what was there."""
+    on_host = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    body = json.dumps(description, sort_keys=True)
+    with replacing(path, force=True) as file:
+        # One entry, since several would come in another order each time: same tensors, same bytes.
+        file.write(save(on_host, metadata={"sealed": json.dumps([body, _digest(on_host, body)])}))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Reads what `write_tensors` wrote.
+
+    Raises:
+        RecombineError: If the file is missing, cut short or altered.
+    """
+    try:
+        content = read_whole(path)
+        tensors = load(content)
+        size = int.from_bytes(content[:8], "little")
+        body, digest = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["sealed"])
+        intact = digest == _digest(tensors, body)
+        description = json.loads(body)
+    except OSError as error:
+        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise damaged(path) from error
+    if not intact or not isinstance(description, dict):
+        raise damaged(path)
+    return tensors, description
+
+
+def damaged(path: Path) -> RecombineError:
+    """Returns the error for a file that is not as it was written."""
+    return RecombineError(
+        "this file is not as it was written: cut short, altered, or of another kind.",
+        place=str(path),
+        hint="Delete it and train again.",
+    )
+
+
+def _digest(tensors: Mapping[str, Tensor], body: str) -> str:
+    digest = hashlib.sha256(body.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)  # numpy knows no bfloat16
+    return digest.hexdigest()
+
+
+RENAMED = {"enough": "stop_at_lr", "lasts": "epoch_fraction"}
+"""Settings that had other names in models of earlier versions."""
 WEIGHTS = "weights.safetensors"
 TOKENS = "tokens"
 """The note that says what a token of a string was."""
@@ -67,15 +124,23 @@ class Stored:
         """Reads the weights and puts the networks together."""
         tensors, _ = read_tensors(folder / WEIGHTS)
         with fitting(folder):
-            recipe, network = typed(settings["recipe"], Recipe), typed(settings["network"], Architecture)
+            recipe = typed(_renamed(settings["recipe"]), Recipe)
+            network = typed(_renamed(settings["network"]), Architecture)
             seeds = typed(settings["seeds"], tuple[int, ...])
             _check_shapes(network, len(seeds), tensors)
             model = Recombiner(network, len(seeds))
             model.load_state_dict(tensors)
-            history = typed(settings["history"], History)
+            history = typed(_renamed(settings["history"]), History)
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
             notes = _notes(settings)
         return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
+
+
+def _renamed(table: object) -> object:
+    """Returns a table of settings, and those within it, under today's names: earlier versions had others."""
+    if not isinstance(table, dict):
+        return table
+    return {RENAMED.get(name, name): _renamed(value) for name, value in table.items()}
 
 
 def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:

@@ -2,7 +2,3 @@
 
 On a CPU by torch in place, on a GPU by kernels. `recombiner` is what it computes.
 """
-
-from recombine.models.fast.availability import fused
-
-__all__ = ["fused"]

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from recombine.models.attention import MASKED
-from recombine.models.drop import Drop
+from recombine.models.device import fused
 from recombine.models.fast import on_cpu
-from recombine.models.fast.availability import fused
+from recombine.models.fast.lstm import summed
 from recombine.models.fast.near import Near
-from recombine.models.fast.products import summed
+from recombine.models.noise import Drop
 from recombine.models.packing import Packing
 
 BACK = ("from_state", "to_feed", "h_to_query", "feed_to_query")

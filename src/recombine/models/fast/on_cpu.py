@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from recombine.models.drop import Drop
+from recombine.models.noise import Drop
 from recombine.models.packing import Packing
 
 BLOCK = 1 << 17

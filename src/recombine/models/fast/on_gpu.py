@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from recombine.models.drop import Drop
-from recombine.models.kernels import attention, cell, predictor
-from recombine.models.kernels.drop import drop as drop_by_kernel
+from recombine.models.kernels import attention, lstm
+from recombine.models.kernels.elementwise import drop as drop_by_kernel
+from recombine.models.noise import Drop
 from recombine.models.packing import Packing
 
 
@@ -27,7 +27,7 @@ class Cells:
     def forward(self, t: int, h: Tensor, pre: Tensor, drop: Drop | None, later: Tensor | None) -> None:
         """Writes h (R, n, H) of step t, whose gates are complete."""
         dropping = None if drop is None else pre
-        cell.cell(self.gates[t], self.bias, self.before(t), self.c[t], h, pre=dropping, drop=drop, later=later)
+        lstm.cell(self.gates[t], self.bias, self.before(t), self.c[t], h, pre=dropping, drop=drop, later=later)
 
     def turn(self) -> None:
         """Prepares for going back."""
@@ -38,7 +38,7 @@ class Cells:
     def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor, drop: Drop | None) -> None:
         """Writes the gradients of step t's gates."""
         *first, last = d_h if len(d_h) < 4 else [*d_h[:2], torch.stack(tuple(d_h[2:])).sum(0)]
-        cell.cell_gradient(
+        lstm.cell_gradient(
             self.gates[t], self.bias, self.before(t), self.c[t], d_h=[*first, last], d_pre=d_pre, drop=drop,
             d_c=self.d_c[:, : d_pre.shape[1]], d_gates=self.d_gates[t],
         )  # fmt: skip
@@ -135,7 +135,7 @@ def add_dropped(total: Tensor, x: Tensor, drop: Drop | None) -> None:
 
 def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, later: Tensor | None) -> None:
     """Computes h of step t and attends from it, where there is one prototype."""
-    predictor.cell_and_attend(
+    lstm.cell_and_attend(
         cells.gates[t], cells.bias, cells.before(t), cells.c[t], pre, later, *attending.only(),
         scores=attending.scores[t].squeeze(2), weights=attending.weights[t].squeeze(2),
     )  # fmt: skip
@@ -145,7 +145,7 @@ def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: 
     """Goes back over a step."""
     keys, values, _ = attending.only()
     d_scores = attending.d_scores[t]
-    predictor.cell_and_attend_gradient(
+    lstm.cell_and_attend_gradient(
         cells.gates[t], cells.bias, cells.before(t), cells.c[t], keys, values, attending.weights[t].squeeze(2),
         d_pre=d_pre, d_h=d_h[0], d_h_too=d_h[1] if len(d_h) > 1 else None,
         d_scores=None if d_scores is None else d_scores.squeeze(2), d_all=attending.all_of[t].squeeze(2),

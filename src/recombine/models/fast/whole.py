@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from recombine.models.copying import Scores
-from recombine.models.drop import dropped
 from recombine.models.fast.decoder import Inputs, decode
-from recombine.models.fast.products import affine
+from recombine.models.fast.lstm import affine
+from recombine.models.noise import dropped
 from recombine.models.packing import Packing
 
 if TYPE_CHECKING:

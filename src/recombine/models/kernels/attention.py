@@ -5,7 +5,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.models.kernels.tiles import read
+from recombine.models.kernels.shared import read
 from recombine.models.packing import Packing
 
 LEAST = 16

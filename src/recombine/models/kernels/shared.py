@@ -1,9 +1,42 @@
-"""What the kernels of LSTMs share: the four gates, H apart in memory (input, forget, new, output)."""
+"""What kernels share: how work is divided, dropout, and the four gates of LSTMs, H apart in memory (i, f, g, o)."""
+
+from typing import NamedTuple
 
 import triton
 import triton.language as tl
+from torch import Tensor
 
-from recombine.models.kernels.tiles import read
+
+class Tiles(NamedTuple):
+    """How many programs there are, and how many columns each of them computes."""
+
+    grid: tuple[int, int]
+    block: int
+
+
+def tiles(rows: int, columns: int) -> Tiles:
+    """Divides rows of so many columns."""
+    block = min(1024, triton.next_power_of_2(columns))
+    return Tiles((rows, triton.cdiv(columns, block)), block)
+
+
+def strides(*tensors: Tensor | None) -> list[int]:
+    """Returns how far apart replicas and examples are, of one tensor (R, B, ...) after the other."""
+    return [stride for x in tensors for stride in ((0, 0) if x is None else x.stride()[:2])]
+
+
+@triton.jit
+def here(batch, columns, block: tl.constexpr):
+    """Returns what a program computes: its row, of which replica and example; its columns, and which there are."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * block + tl.arange(0, block)
+    return row, row // batch, row % batch, column, column < columns
+
+
+@triton.jit
+def read(places, there):
+    """Reads numbers, in float32; 0 where there are none."""
+    return tl.load(places, mask=there, other=0.0).to(tl.float32)
 
 
 @triton.jit
@@ -64,3 +97,10 @@ def gates_gradient(i, f, g, o, c_before, c_after, d_h, d_c):
     d_c += d_h * o * (1 - squashed * squashed)
     d_i, d_f = d_c * g * i * (1 - i), d_c * c_before * f * (1 - f)
     return d_i, d_f, d_c * i * (1 - g * g), d_h * squashed * o * (1 - o), d_c * f
+
+
+@triton.jit
+def dropped(x, bits, limit, scale, there):
+    """Returns x, or 0 where the byte among `bits` is below the limit."""
+    byte = tl.load(bits, mask=there, other=0).to(tl.int32)
+    return tl.where(byte < limit, 0.0, x * scale)

@@ -1,10 +1,16 @@
-"""Twins: a word and what it stands for, found by where they occur, under names that say nothing of either.
+"""Training tuples in which tokens go by other names: stand-ins, twins and unknown words. None are in the paper.
 
-"left" and I_TURN_LEFT are held by exactly the same examples, and differ from "right" and I_TURN_RIGHT only in what else
-these examples hold. A network that saw "around" with one pair alone concludes that it goes with no other. Here twins
-are renamed together, in d and in its prototypes, to one of a few pairs of names, drawn anew for every tuple, in
-training and when samples are drawn (which are then named back): what one pair was seen to do, every pair can do. Not in
-the paper.
+Stand-ins. A word that occurs once in the data is a prototype when samples are drawn, but never in training: it has no
+neighbors. So a network learns to recombine words that it knows. Here some training tuples are disguised: each token
+that d holds, d1 lacks and another prototype supplies is renamed, in d and in the prototypes, to a token drawn at random
+from those that the training rows do not hold (and some that no data hold). What such a token means can be learned only
+from the prototype that shows it: one-shot learning, of which the rare word is then one case more.
+
+Twins. A word and what it stands for are found by where they occur: "left" and I_TURN_LEFT are held by exactly the same
+examples, and differ from "right" and I_TURN_RIGHT only in what else these examples hold. A network that saw "around"
+with one pair alone concludes that it goes with no other. Here twins are renamed together, in d and in its prototypes,
+to one of a few pairs of names, drawn anew for every tuple, in training and when samples are drawn (which are then named
+back): what one pair was seen to do, every pair can do.
 """
 
 from dataclasses import dataclass
@@ -16,6 +22,42 @@ from torch import Tensor
 
 from recombine.data.vocabulary import PAD, SEP, UNK
 from recombine.models.noise import Noise
+
+SPARES = 16
+"""Ids beyond the vocabulary, so that there are stand-ins where the data hold every token often."""
+
+
+def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise: Noise) -> tuple[Tensor, Tensor]:
+    """Renames tokens of some tuples.
+
+    Args:
+        sources: Prototypes (R, B, n, S), n ≥ 2.
+        target: Targets (R, B, T).
+        pool: Which ids are stand-ins (R, ids); what a tuple's own prototypes hold is none for it.
+        rate: The share of tuples to disguise.
+        noise: Where the choice of tuples and of stand-ins comes from.
+
+    Returns:
+        Prototypes and targets of the same shapes.
+    """
+    replicas, batch = target.shape[:2]
+    ids = pool.shape[1]
+
+    def held(tokens: Tensor) -> Tensor:
+        marks = torch.zeros(replicas, batch, ids, dtype=torch.bool, device=tokens.device)
+        return marks.scatter(-1, tokens.flatten(2), True)
+
+    supplied = held(target) & ~held(sources[:, :, 0]) & held(sources[:, :, 1:])
+    supplied[..., : SEP + 1] = False
+    chosen = noise.uniform(batch, 1) < rate
+    free = pool.unsqueeze(1) & ~held(sources)
+    # The k-th token to rename gets the k-th of the stand-ins in random order.
+    order = noise.uniform(batch, ids).masked_fill(~free, 2.0).argsort(-1)
+    place = (supplied.cumsum(-1) - 1).clamp(min=0)
+    renamed = supplied & chosen & (place < free.sum(-1, keepdim=True))
+    same = torch.arange(ids, device=target.device).expand(replicas, batch, -1)
+    names = torch.where(renamed, order.gather(-1, place), same)
+    return names.gather(-1, sources.flatten(2)).view_as(sources), names.gather(-1, target)
 
 
 @dataclass(frozen=True)
@@ -113,3 +155,32 @@ def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
         if token > SEP:
             grouped.setdefault(code.tobytes(), []).append(token)
     return grouped
+
+
+def unknown(
+    sources: Tensor, target: Tensor, ids: int, rate: float, noise: Noise, *, copied: bool
+) -> tuple[Tensor, Tensor]:
+    """Replaces some tokens by UNK, the token for what was never seen.
+
+    A predictor meets names in new inputs that no training example holds. If it copies, it can write them all the same,
+    but only if it has learned to copy what it does not know.
+
+    Args:
+        sources: Prototypes (R, B, n, S).
+        target: Targets (R, B, T).
+        ids: Number of token ids.
+        rate: How often a token of the sources is renamed.
+        noise: Where the choice comes from.
+        copied: Whether the network copies. Else what it has to write stays as it is.
+
+    Returns:
+        Prototypes and targets of the same shapes.
+    """
+    replicas, batch = target.shape[:2]
+    held = torch.zeros(replicas, batch, ids, dtype=torch.bool, device=target.device)
+    held = held.scatter(-1, sources.flatten(2), True)
+    held[..., : SEP + 1] = False
+    renamed = held & (noise.uniform(batch, ids) < rate)
+    names = torch.where(renamed, UNK, torch.arange(ids, device=target.device))
+    sources = names.gather(-1, sources.flatten(2)).view_as(sources)
+    return sources, names.gather(-1, target) if copied else target

@@ -1,0 +1,130 @@
+"""How one kind of network is built and trained: the one record of training settings."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Literal, NamedTuple
+
+from recombine.errors import RecombineError
+from recombine.models.architecture import Architecture
+
+ROUNDS = 20
+"""How often training that is bounded by steps is judged."""
+
+LossPer = Literal["sequence", "token"]
+Precision = Literal["bfloat16", "float32"]
+"""What a network computes in on a GPU; its parameters are float32 ones."""
+
+
+class Duration(NamedTuple):
+    """How long a recipe trains on given data.
+
+    Attributes:
+        epochs: Rounds of `steps_per_epoch` steps; after each one the networks are judged.
+        steps_per_epoch: Optimiser steps in an epoch.
+        patience: Epochs without improvement after which a replica's learning rate is halved; 0: never.
+    """
+
+    epochs: int
+    steps_per_epoch: int
+    patience: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Optimiser steps in all."""
+        return self.epochs * self.steps_per_epoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How one kind of network is built and trained.
+
+    Attributes:
+        network: The network's shape; its vocabulary is the data's.
+        batch: Sequences in a batch.
+        sorting: None: every batch has targets of all lengths (see `Schedule`). Otherwise sequences share batches whose
+            lengths, rounded up to a multiple of this, are alike.
+        epochs: Passes over the training rows.
+        min_steps: Train for more epochs until there are this many steps: what small data need.
+        max_steps: Stop after this many steps even if the epochs are not over, judging and reporting a few times on the
+            way as if they were; None: no limit.
+        lr: Adam's learning rate.
+        clip: Largest gradient norm; None: no clipping.
+        loss_per: Divide the summed loss by the number of sequences, or by the number of tokens that they have on
+            average.
+        precision: What products are computed in on a GPU; parameters, states and probabilities are always float32.
+        stand_ins: The share of training tuples in which tokens that only the later prototypes supply are renamed
+            (see `renaming`); needs at least two prototypes.
+        twins: How many pairs of names take the place of tokens that always occur together (see `renaming`), in every
+            tuple; 0: none. Cannot be combined with `stand_ins`.
+        unknown: How often a token of an input is replaced by UNK, which stands for what was never seen.
+        held_out: The share of rows that a replica is judged on rather than trained on.
+        patience: Halve a replica's learning rate when its evaluation has not improved for this many epochs (more,
+            where epochs are short); 0: never.
+        patient_steps: Patience lasts at least this many steps.
+        decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
+        decay: See `decay_at`.
+        stop_at_lr: A replica stops when its learning rate has fallen to this share of the initial one; 0: never. It
+            stays as it is from then on, and training ends when all have stopped.
+        averaging: Judge and return the mean of the parameters of about this many last steps, or of the last fifth of
+            the steps if these are fewer; 0: the last parameters.
+        keep_best: Return each replica's parameters from its best epoch; otherwise from the last one.
+        own_epochs: True: each network of a population trains for `epochs` over its own rows, to half an epoch of the
+            longest. False: all train for as many steps as the one with the most rows, so that none is better for
+            having trained longer. Patience is counted in epochs of the longest in either case.
+        max_time: Stop after this many seconds of training; None: no limit.
+    """
+
+    network: Architecture
+    batch: int = 64
+    sorting: int | None = None
+    epochs: int = 10
+    min_steps: int = 0
+    max_steps: int | None = None
+    lr: float = 1e-3
+    clip: float | None = 1.0
+    loss_per: LossPer = "sequence"
+    precision: Precision = "bfloat16"
+    stand_ins: float = 0.0
+    twins: int = 0
+    unknown: float = 0.0
+    held_out: float = 0.05
+    patience: int = 0
+    patient_steps: int = 500
+    decay_at: int = 0
+    decay: float = 0.1
+    stop_at_lr: float = 0.0
+    averaging: int = 0
+    keep_best: bool = False
+    own_epochs: bool = False
+    max_time: float | None = None
+
+    def duration(self, rows: float) -> Duration:
+        """Returns how long to train if an epoch has this many rows."""
+        steps = max(1, int(rows / self.batch))
+        epochs = max(self.epochs, -(-self.min_steps // steps))
+        if self.max_steps is not None and self.max_steps < steps * epochs:
+            epochs = max(1, min(ROUNDS, self.max_steps))
+            steps = max(1, self.max_steps // epochs)
+        # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
+        patience = max(self.patience, -(-self.patient_steps // steps)) if self.patience else 0
+        return Duration(epochs, steps, patience)
+
+    def check(self) -> None:
+        """Raises the error for settings that cannot be followed, before any work."""
+        whole = {"batch": 1, "sorting": 1, "epochs": 1, "min_steps": 0, "max_steps": 1, "averaging": 0}
+        for name, least in whole.items():
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, Integral) or value < least):
+                raise RecombineError(f"{name} is {value!r}, expected a whole number, at least {least}.")
+        for name in ("lr", "clip", "max_time"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int | float) or not 0 < value < float("inf")):
+                raise RecombineError(f"{name} is {value!r}, expected a number above 0.")
+        if self.own_epochs and (self.min_steps or self.max_steps is not None):
+            raise RecombineError("own_epochs cannot be combined with bounds in steps.", hint="Set own_epochs to False.")
+        if self.stand_ins and self.network.prototypes > 1 and self.network.copying == "none":
+            raise RecombineError(
+                "stand-ins can only be copied, and this network does not copy.", hint="Set stand_ins to 0."
+            )
+        if self.stand_ins and self.twins:
+            raise RecombineError("stand-ins and twins rename the same tokens.", hint="Set one of the two to 0.")
