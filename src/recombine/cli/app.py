@@ -17,10 +17,8 @@ from recombine.cli.augment import augment_cli
 from recombine.cli.compare import compare_cli
 from recombine.cli.data import export_cli, scan_cli, sigmorphon_cli
 from recombine.cli.inspect import inspect_cli
-from recombine.cli.options import Json
-from recombine.cli.paper import table1_cli
-from recombine.cli.paper_reports import items_cli, samples_cli
-from recombine.cli.paper_table2 import table2_cli
+from recombine.cli.options import Json, grouped
+from recombine.cli.paper import items_cli, samples_cli, table1_cli, table2_cli
 from recombine.cli.printing import print_json, print_table, say_next
 from recombine.cli.quickstart import quickstart_cli
 from recombine.cli.scoring import audit_cli, evaluate_cli, predict_cli, score_cli
@@ -129,7 +127,7 @@ app.add_typer(data, name="data")
 app.add_typer(paper, name="paper")
 for _group, _name, _function in COMMANDS:  # the help is the docstring, with the example's lines kept apart
     _help = cleandoc(_function.__doc__ or "").replace("Example:\n", "\b\nExample:\n")
-    _group.command(_name, help=_help)(_function)
+    _group.command(_name, help=_help)(grouped(_function))
 
 
 def _print_version(wanted: bool) -> None:

@@ -15,7 +15,7 @@ from recombine.cli.files import (
     warn_of_strange_tokens,
     working_on,
 )
-from recombine.cli.options import Columns, Folder, Force, Format, Header, Json, Seed, Tokens
+from recombine.cli.options import Folder, Force, Json, Seed
 from recombine.cli.printing import counted, print_json, print_line, say, say_next, working
 from recombine.data.output import all_or_none
 from recombine.example import Example
@@ -104,10 +104,7 @@ def export_cli(
     *,
     to: Toolkit = "tsv",
     p_aug: Rate = None,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
+    reading: Reading,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -125,11 +122,10 @@ def export_cli(
     check_one_standard_input(data, new)
     readme = Path(output) / README  # the last file that is written, and the one that is locked
     check_free([readme], force=force or is_unfinished(str(readme)))
-    reading = Reading(format, tokens, columns, header)
     originals, made = reading.read(data), reading.read(new)
     warn_of_strange_tokens(originals, made)
     say_direction(originals)
-    done = export(originals, made, output, to=to, p_aug=p_aug, tokens=tokens, force=force)
+    done = export(originals, made, output, to=to, p_aug=p_aug, tokens=reading.tokens, force=force)
     if json:
         files = [str(path) for path in done.files]
         print_json({"to": to, "originals": len(originals), "new": len(made), "files": files, "how": done.how})

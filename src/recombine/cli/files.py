@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recombine.cli.options import AUTO, STANDARD
+from recombine.cli.options import AUTO, STANDARD, Columns, Format, Header, ModelTokens
+from recombine.cli.options import Tokens as TokenKind
 from recombine.cli.printing import say
 from recombine.data import output
 from recombine.data.locking import lock_of, locked
@@ -51,10 +52,10 @@ class Reading:
         header: Whether the first line of TSV files is skipped.
     """
 
-    format: str = AUTO
-    tokens: str = "words"
-    columns: str | None = None
-    header: bool = False
+    format: Format = AUTO
+    tokens: TokenKind = "words"
+    columns: Columns = None
+    header: Header = False
 
     @property
     def options(self) -> list[str]:
@@ -139,6 +140,27 @@ class Reading:
     def _of(self, source: str) -> "Reading":
         """Returns those of the options that speak of a file."""
         return Reading(tokens=self.tokens) if source.endswith(JSONL) else self
+
+
+@dataclass(frozen=True)
+class ModelReading:
+    """The options of `Reading` where there is a model, which knows what a token was in training.
+
+    Attributes:
+        format: As in `Reading`.
+        tokens: What a token is; None: what it was in training.
+        columns: As in `Reading`.
+        header: As in `Reading`.
+    """
+
+    format: Format = AUTO
+    tokens: ModelTokens = None
+    columns: Columns = None
+    header: Header = False
+
+    def for_model(self, model: str, notes: Mapping[str, Any]) -> Reading:
+        """Returns how files are read for the model of a folder, with which these notes are kept."""
+        return Reading(self.format, tokens_for(model, notes, self.tokens), self.columns, self.header)
 
 
 def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:

@@ -1,6 +1,9 @@
 """The options that several commands share, so that one name means one thing everywhere, and who does the work."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -16,6 +19,35 @@ STANDARD = "-"
 """Stands for standard input or output."""
 
 EXECUTORS = SERIAL, PROCESSES, RAY = ("serial", "processes", "ray")
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Returns a command that has the fields of each parameter that is a dataclass as options of its own.
+
+    Args:
+        command: The function of the command; the fields of such dataclasses are annotated as options.
+    """
+    groups: dict[str, Any] = {}
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        if not is_dataclass(parameter.annotation):
+            parameters.append(parameter)
+            continue
+        groups[parameter.name] = group = parameter.annotation
+        hints = get_type_hints(group, include_extras=True)
+        parameters += [
+            parameter.replace(name=field.name, default=field.default, annotation=hints[field.name])
+            for field in fields(group)
+        ]
+
+    def ungrouped(**given: Any) -> None:  # noqa: ANN401
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    ungrouped.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return ungrouped
 
 
 def _more_than_0(value: float | None) -> float | None:

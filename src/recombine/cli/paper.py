@@ -1,36 +1,69 @@
-"""``recombine paper table1``: runs the paper's experiments anew, and shows the figures beside the published ones."""
+"""``recombine paper``: runs the paper's experiments anew, and shows the figures beside the published ones."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from recombine.cli.options import SERIAL, Address, Device, Force, Json, Workers, chosen_executor, device_of
-from recombine.cli.printing import MatrixProgress, print_json_list, print_line, print_markdown, print_table
-from recombine.cli.training import Interrupted
+from recombine.cli.data import Source
+from recombine.cli.options import (
+    AUTO,
+    SERIAL,
+    Address,
+    Device,
+    Force,
+    Json,
+    Threads,
+    Workers,
+    chosen_executor,
+    device_of,
+)
+from recombine.cli.printing import (
+    MatrixProgress,
+    percent,
+    print_json_list,
+    print_line,
+    print_markdown,
+    print_table,
+    say,
+)
+from recombine.cli.training import SIZES, Interrupted, use_threads
 from recombine.data.locking import locked
 from recombine.data.output import sweep_within
-from recombine.errors import RecombineError
+from recombine.errors import RecombineError, unknown
 
 if TYPE_CHECKING:
-    from recombine.execution.executor import Executor
     from recombine.paper.matrix import Scale
-    from recombine.paper.rows import Row
+    from recombine.paper.rows import Row, Table
+    from recombine.paper.table import Records
+    from recombine.paper.word_form_scale import Size
+    from recombine.paper.word_form_scores import Metric
 
-Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table; all unless told.")]
-Splits = Annotated[str, typer.Option("--splits", metavar="A,B", help="Which splits of SCAN.")]
-Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind.")]
-Results = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the figures are kept.")]
-Stages = Annotated[
+TABLE1, TABLE2 = Path("results/table1"), Path("results/table2")
+"""Where the figures of each table are kept."""
+
+RIGHT, WRONG = "✓", "✗"
+
+Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table (default: all).")]
+Results = Annotated[
     Path | None,
-    typer.Option("--cache", metavar="DIR", help="Where finished stages are kept; .cache of -o unless told."),
+    typer.Option("-o", "--output", metavar="DIR", help=f"Where the figures are kept (default: {TABLE1} or {TABLE2})."),
+]
+Stages = Annotated[
+    Path | None, typer.Option("--cache", metavar="DIR", help="Where finished stages are kept (default: .cache in -o).")
 ]
 Population = Annotated[
-    int, typer.Option("--population", metavar="R", min=1, help="How many predictors are trained as one.")
+    int | None,
+    typer.Option(
+        "--population",
+        metavar="R",
+        min=1,
+        help="How many predictors are trained as one (default: 100, in Table 2 60).",
+    ),
 ]
 Further = Annotated[
     Path | None,
@@ -40,29 +73,116 @@ Show = Annotated[bool, typer.Option("--show", help="Run nothing; print the table
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown instead.")]
 Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="Capture training steps as CUDA graphs on a GPU.")]
 Tiny = Annotated[bool, typer.Option("--tiny", hidden=True, help="Rehearse on a part of the data with tiny networks.")]
+ScanSplits = Annotated[str, typer.Option("--splits", metavar="A,B", help="Which splits of SCAN.")]
+Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind.")]
+Languages = Annotated[str, typer.Option("--languages", metavar="A,B", help="Which languages.")]
+Hints = Annotated[
+    str | None,
+    typer.Option(
+        "--hints",
+        metavar="N,M",
+        help="How many past, and future, forms to train on: 4, 8, 16 (default: 8; with --show, all).",
+    ),
+]
+Splits = Annotated[str, typer.Option("--splits", metavar="N,M", help="Which of the splits 0 to 4.")]
+PerSplit = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind a split.")]
+NetworkSize = Annotated[str, typer.Option("--size", metavar="NAME", help="Networks: paper, or small for a CPU.")]
+PValues = Annotated[bool, typer.Option("--p-values", help="With --show: compare every two rows instead.")]
+Errors = Annotated[bool, typer.Option("--errors", help="With --show: tell what is wrong with samples instead.")]
 
-RESULTS, REHEARSAL = Path("results/table1"), Path("runs/tiny")
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How a table is run and shown: the options that both tables have."""
+
+    rows: Rows = None
+    device: Device = AUTO
+    threads: Threads = None
+    output: Results = None
+    cache: Stages = None
+    population: Population = None
+    experiments: Further = None
+    show: Show = False
+    markdown: Markdown = False
+    graphs: Graphs = True
+    executor: Workers = SERIAL
+    address: Address = None
+    force: Force = False
+    tiny: Tiny = False
+    json: Json = False
+
+    def folder(self, results: Path, *, size: str) -> Path:
+        """Returns where figures are kept; only those at the paper's size belong among the results."""
+        output = self.output or results
+        is_rehearsal = size != "paper" and output.resolve() == results.resolve()
+        return Path(f"runs/{size}-{results.name}") if is_rehearsal else output
+
+    def records(
+        self, table: "Table", columns: list[str], seeds: Sequence[int], *, scale: "Scale", output: Path, population: int
+    ) -> "tuple[list[dict[str, Any]], list[Row]]":
+        """Runs what is to be run of a table, and returns the records of the columns and all rows there are."""
+        from recombine.paper.rows import chosen, read_rows
+
+        known = read_rows(self.experiments, table)
+        asked = chosen(known, None if self.rows is None else _listed(self.rows), columns, table)
+        if not self.show:
+            use_threads(self.threads)
+            self._run(asked, columns, seeds, known=known, scale=scale, output=output, population=population)
+        return _recorded(output, columns, asked if self.rows is not None and self.show else None), known
+
+    def _run(
+        self,
+        rows: "list[Row]",
+        columns: list[str],
+        seeds: Sequence[int],
+        *,
+        known: "list[Row]",
+        scale: "Scale",
+        output: Path,
+        population: int,
+    ) -> None:
+        import torch
+
+        from recombine.paper.matrix import How, Matrix
+        from recombine.paper.records import expect_all_seeds
+        from recombine.paper.stages import Cache
+
+        executor = chosen_executor(self.executor, self.address, workers=self.threads)
+        cache = self.cache or output / ".cache"
+        for folder in (output, cache):
+            if folder.exists() and not folder.is_dir():
+                raise RecombineError("this is no folder.", place=str(folder), hint="Name one that is, or a new one.")
+        if not self.force:
+            expect_all_seeds(output, [(row.name, column) for row in rows for column in columns], seeds)
+        progress = MatrixProgress()
+        how = How(
+            output=output,
+            cache=Cache(cache, progress.say),
+            device=torch.device(device_of(executor, self.device)),
+            command=sys.argv[1:],
+            population=self.population or population,
+            graphs=self.graphs,
+            executor=executor,
+        )
+        with _resumable(), locked(cache, say=progress.say):
+            sweep_within(cache)
+            matrix = Matrix(
+                rows,
+                columns,
+                seeds,
+                how,
+                progress=progress,
+                expect=progress.expect,
+                elsewhere=progress.elsewhere,
+                say=progress.say,
+                scale=scale,
+                known=known,
+            )
+            with progress.shown():
+                matrix.run()
 
 
-def table1_cli(
-    *,
-    rows: Rows = None,
-    splits: Splits = "jump,around-right",
-    seeds: Seeds = 10,
-    device: Device = "auto",
-    output: Results = RESULTS,
-    cache: Stages = None,
-    population: Population = 100,
-    experiments: Further = None,
-    show: Show = False,
-    markdown: Markdown = False,
-    graphs: Graphs = True,
-    executor: Workers = SERIAL,
-    address: Address = None,
-    force: Force = False,
-    tiny: Tiny = False,
-    json: Json = False,
-) -> None:
+def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, running: Running) -> None:
     """Runs Table 1 (SCAN) at the paper's settings, on a GPU within minutes; what is done already is not done again.
 
     Example:
@@ -70,112 +190,142 @@ def table1_cli(
       recombine paper table1 --rows "recomb-2,recomb-2 + resampling" --splits jump --seeds 10
       recombine paper table1 --show
     """
-    from recombine.paper.rows import chosen, read_rows
-
-    if tiny and output.resolve() == RESULTS.resolve():
-        output = REHEARSAL  # figures that mean nothing do not belong among those that do
-    known = read_rows(experiments)
-    wanted = listed(splits)
-    asked = chosen(known, None if rows is None else listed(rows), wanted)
-    if not show:
-        run_matrix(
-            asked,
-            wanted,
-            range(seeds),
-            known=known,
-            scale=_scale(tiny=tiny),
-            output=output,
-            cache=cache or output / ".cache",
-            device=device,
-            population=population,
-            graphs=graphs,
-            executor=chosen_executor(executor, address),
-            force=force,
-        )
-    records = recorded(output, wanted, asked if rows is not None and show else None)
-    _print_table(records, known, json=json, markdown=markdown)
-
-
-def listed(text: str) -> list[str]:
-    """Returns what stands between commas."""
-    return [part.strip() for part in text.split(",")]
-
-
-def _scale(*, tiny: bool) -> "Scale":
     from recombine.paper.matrix import Scale
+    from recombine.paper.rows import TABLE_1
+    from recombine.paper.table import by_cell, cells, commits, lines
     from recombine.paper.tiny import tiny_settings, tiny_task
 
-    return Scale(lambda split, _: tiny_task(split), tiny_settings) if tiny else Scale()
-
-
-def run_matrix(
-    rows: "list[Row]",
-    splits: list[str],
-    seeds: Sequence[int],
-    *,
-    known: "list[Row]",
-    scale: "Scale",
-    output: Path,
-    cache: Path,
-    device: str,
-    population: int,
-    graphs: bool,
-    executor: "Executor",
-    force: bool,
-) -> None:
-    """Runs rows on splits, with progress; an interruption says how to go on.
-
-    Args:
-        rows: Which rows.
-        splits: On what.
-        seeds: The seeds.
-        known: All rows there are.
-        scale: What the experiments are made on and with.
-        output: The folder for records.
-        cache: The folder for finished stages.
-        device: Where networks run.
-        population: How many predictors are trained as one.
-        graphs: Use CUDA graphs on a GPU.
-        executor: Who does the work.
-        force: Replace records that have other seeds besides.
-    """
-    import torch
-
-    from recombine.paper.matrix import How, Matrix
-    from recombine.paper.records import expect_all_seeds
-    from recombine.paper.stages import Cache
-
-    for folder in (output, cache):
-        if folder.exists() and not folder.is_dir():
-            raise RecombineError("this is no folder.", place=str(folder), hint="Name one that is, or a new one.")
-    if not force:
-        expect_all_seeds(output, [(row.name, split) for row in rows for split in splits], seeds)
-    progress = MatrixProgress()
-    how = How(
-        output=output,
-        cache=Cache(cache, progress.say),
-        device=torch.device(device_of(executor, device)),
-        command=sys.argv[1:],
-        population=population,
-        graphs=graphs,
-        executor=executor,
+    output = running.folder(TABLE1, size="tiny" if running.tiny else "paper")
+    scale = Scale(lambda split, _: tiny_task(split), tiny_settings) if running.tiny else Scale()
+    found, rows = running.records(TABLE_1, _listed(splits), range(seeds), scale=scale, output=output, population=100)
+    records = by_cell(found, rows)
+    if running.json:
+        print_json_list([asdict(cell) for cell in cells(records, rows)])
+        return
+    header, shown = lines(records, rows, mark="**" if running.markdown else "*")
+    _print_rows(shown, header, markdown=running.markdown)
+    mark = "bold" if running.markdown else "*between asterisks*"
+    print_line(
+        f"\nExact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
     )
-    with _resumable(), locked(cache, say=progress.say):
-        sweep_within(cache)
-        matrix = Matrix(
-            rows,
-            splits,
-            seeds,
-            how,
-            progress=progress,
-            expect=progress.expect,
-            elsewhere=progress.elsewhere,
-            say=progress.say,
-            scale=scale,
-            known=known,
-        )
-        with progress.shown():
-            matrix.run()
+    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05).")
+    print_line("- : all samples were rejected.")
+    for column, hashes in commits(records).items():
+        if len(hashes) > 1:
+            print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
+    for row in rows:
+        if row.note and any(row.name == name for name, _ in records):
+            print_line(f"{row.name}: {row.note}.")
+
+
+def table2_cli(
+    *,
+    languages: Languages = "spanish,swahili,turkish",
+    hints: Hints = None,
+    splits: Splits = "0,1,2,3,4",
+    seeds: PerSplit = 1,
+    source: Source = None,
+    size: NetworkSize = "paper",
+    p_values: PValues = False,
+    errors: Errors = False,
+    running: Running,
+) -> None:
+    """Runs Table 2 (few-shot morphology): each split is a network's own; what is done already is not done again.
+
+    Example:
+      recombine paper table2
+      recombine paper table2 --languages turkish --splits 0 --rows "recomb-1 + resampling" --size small
+      recombine paper table2 --show --hints 8
+    """
+    from recombine.data.sigmorphon import SPLITS
+    from recombine.paper.rows import TABLE_2
+    from recombine.paper.table2 import in_order
+    from recombine.paper.word_form_scale import word_form_scale
+
+    show, numbers = running.show, _seeds(_listed(splits), seeds)
+    if size not in SIZES:
+        raise unknown("size", size, SIZES)
+    if show and (len(numbers) != len(SPLITS) or seeds != 1):
+        raise RecombineError("--splits and --seeds cannot be combined with --show, which runs nothing.")
+    if (p_values or errors) and not show:
+        raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
+    if p_values and errors:
+        raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
+    wanted: Size = "tiny" if running.tiny else cast("Size", size)
+    columns = _columns(_listed(languages), _listed(hints or ("4,8,16" if show else "8")))
+    if source is not None and not show:
+        _warn_of_other_files(source, _listed(languages))
+    output = running.folder(TABLE2, size=wanted)
+    scale = word_form_scale(source, wanted)
+    records = in_order(*running.records(TABLE_2, columns, numbers, scale=scale, output=output, population=60))
+    (_print_p_values if p_values else _print_errors if errors else _print_figures)(records, running)
+
+
+def samples_cli(*, output: Results = None, markdown: Markdown = False, json: Json = False) -> None:
+    """Shows how many samples of each model are exactly right (section 5.3), and some at random (appendix G.3).
+
+    Example:
+      recombine paper samples
+    """
+    from recombine.paper.reports import sample_reports
+
+    reports = sample_reports(_records(output))
+    if json:
+        print_json_list([asdict(report) for report in reports])
+        return
+    header = ["", "split", "seeds", "samples", "rejected", "novel", "right of novel", "inputs in test set"]
+    lines = [
+        [
+            report.row,
+            report.column,
+            *(f"{count:,}" for count in (report.seeds, report.samples, report.rejected, report.novel)),
+            *("-" if share is None else percent(share) for share in (report.right, report.inputs_in_test)),
+        ]
+        for report in reports
+    ]
+    _print_rows(lines, header, markdown=markdown)
+    for report in reports:
+        if report.listing:
+            print_line()
+            _print_title(f"{report.row}, {report.column}", markdown=markdown)
+        for sample in report.listing:
+            text = f"{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}"
+            print_line(f"- {text}" if markdown else text)
+
+
+def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json = False) -> None:
+    """Shows what each row predicts for single test items, beside the samples that it may have learned from.
+
+    Example:
+      recombine paper items
+    """
+    from recombine.paper.reports import item_reports
+
+    items = item_reports(_records(output))
+    if json:
+        print_json_list([asdict(item) for item in items])
+        return
+    if not items:
+        print_line("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
+    commits: dict[str, set[str]] = {}
+    for item in items:
+        commits.setdefault(item.column, set()).update(item.commits)
+    for item in items:
+        sampled = "(not generated)" if item.sampled is None else f"{_mark(item.sampled == item.y)} {item.sampled}"
+        predicted = [(row, f"{_mark(y == item.y)} {y}") for row, y in item.predicted.items()]
+        lines = [("true output", item.y), ("in the samples of recomb-2", sampled), *predicted]
+        part = "" if len(item.commits) == len(commits[item.column]) else f" (rows of {', '.join(item.commits)})"
+        print_line(f"{'### ' if markdown else ''}{item.column}: {item.x}{part}")
+        if markdown:
+            print_line()
+            print_markdown(lines, header=("", "output"))
+        else:
+            print_table(lines, justify="left")
+        print_line()
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 @contextmanager
@@ -186,14 +336,10 @@ def _resumable() -> Iterator[None]:
         raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
 
-def recorded(
+def _recorded(
     folder: Path, columns: Sequence[str] | None = None, rows: "Sequence[Row] | None" = None
 ) -> list[dict[str, Any]]:
-    """Returns the records of a folder, of all columns and rows or of these.
-
-    Raises:
-        RecombineError: If there are none.
-    """
+    """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
     from recombine.paper.records import read_records
 
     names = None if rows is None else {row.name for row in rows}
@@ -212,28 +358,130 @@ def recorded(
     return found
 
 
-def _print_table(found: list[dict[str, Any]], rows: "list[Row]", *, json: bool, markdown: bool) -> None:
-    from recombine.paper.table import by_cell, cells, commits, lines
+def _records(folder: Path | None) -> "Records":
+    from recombine.paper.rows import read_rows
+    from recombine.paper.table import by_cell
 
-    records = by_cell(found, rows)
-    if json:
-        print_json_list([asdict(cell) for cell in cells(records, rows)])
+    return by_cell(_recorded(folder or TABLE1), read_rows())
+
+
+def _warn_of_other_files(source: Path, languages: list[str]) -> None:
+    from recombine.data.sigmorphon import is_official, locate
+
+    for language in languages:
+        path = locate(language, source)
+        if not is_official(path, language):
+            say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
+
+
+def _columns(languages: list[str], hints: list[str]) -> list[str]:
+    from recombine.data.sigmorphon import HINTS
+    from recombine.paper.rows import LANGUAGES
+
+    for language in languages:
+        if language not in LANGUAGES:
+            raise unknown("language", language, LANGUAGES)
+    for number in hints:
+        if number not in map(str, HINTS):
+            raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
+    return [f"{language}-{number}" for language in languages for number in hints]
+
+
+def _seeds(splits: list[str], networks: int) -> list[int]:
+    """Returns the seeds: seed s is of split s modulo 5."""
+    from recombine.data.sigmorphon import SPLITS
+
+    for split in splits:
+        if split not in map(str, SPLITS):
+            raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
+    return [int(split) + len(SPLITS) * number for number in range(networks) for split in dict.fromkeys(splits)]
+
+
+def _print_figures(records: "Records", running: Running) -> None:
+    from recombine.data.sigmorphon import HINTS
+    from recombine.paper.table2 import cells, lines
+
+    if running.json:
+        print_json_list([asdict(cell) for cell in cells(records)])
         return
-    header, shown = lines(records, rows, mark="**" if markdown else "*")
-    if markdown:
-        print_markdown(shown, header=header)
-    else:
-        print_table(shown, header=header)
-    print_line()
-    mark = "bold" if markdown else "*between asterisks*"
-    print_line(
-        f"Exact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
+    # As in the paper, novel items by F1 alone; --json has all.
+    tables: tuple[tuple[Metric, bool, str], ...] = (
+        ("f1", False, "F1"),
+        ("f1", True, "F1 of items whose tags were never seen in training"),
+        ("exact-match", False, "Exact match"),
     )
-    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05).")
-    print_line("- : all samples were rejected.")
-    for column, hashes in commits(records).items():
-        if len(hashes) > 1:
-            print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
-    for row in rows:
-        if row.note and any(row.name == name for name, _ in records):
-            print_line(f"{row.name}: {row.note}.")
+    mark, marked = ("**", "bold") if running.markdown else ("*", "*between asterisks*")
+    for hints in sorted(HINTS, key=lambda hints: hints != 8):  # the paper's Table 2, then its appendix
+        for metric, novel_only, title in tables:
+            header, shown = lines(records, hints=hints, metric=metric, novel_only=novel_only, mark=mark)
+            if shown:
+                _print_title(f"{title}, {hints} hints", markdown=running.markdown)
+                _print_rows(shown, header, markdown=running.markdown)
+                print_line()
+    print_line(f"Mean ± standard deviation over splits; {marked}: not significantly worse than the best of its column,")
+    print_line("of the rows shown (paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's")
+    print_line("development set.")
+
+
+def _print_p_values(records: "Records", running: Running) -> None:
+    from recombine.paper.table2 import p_values
+
+    found = {column: p_values(records, column) for column in dict.fromkeys(column for _, column in records)}
+    if running.json:
+        print_json_list([{"column": column, **asdict(each)} for column, all_ in found.items() for each in all_])
+        return
+    for column, comparisons in found.items():
+        if not comparisons:
+            continue
+        rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
+        p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
+        _print_title(column, markdown=running.markdown)
+        _print_rows(
+            [[row, *(p.get((row, other), "") for other in rows)] for row in rows],
+            ["", *rows],
+            markdown=running.markdown,
+        )
+        print_line()
+    print_line(
+        "p-values of paired t-tests over the F1 of past and future items, uncorrected as in the paper's appendix;"
+    )
+    print_line("with an asterisk, below 0.05 after Bonferroni correction for all pairs of rows.")
+
+
+def _print_errors(records: "Records", running: Running) -> None:
+    from recombine.paper.error_classes import CLASSES
+    from recombine.paper.table2 import class_reports
+
+    reports = class_reports(records)
+    if running.json:
+        print_json_list([asdict(report) for report in reports])
+        return
+    header = ["", "column", "samples", "can be judged", *CLASSES]
+    shown = [
+        [each.row, each.column, f"{each.samples:,}", percent(each.judged), *(f"{n:,}" for n in each.classes.values())]
+        for each in reports
+    ]
+    _print_rows(shown, header, markdown=running.markdown)
+    for each in reports:
+        print_line()
+        _print_title(f"{each.row}, {each.column}", markdown=running.markdown)
+        for sample in each.listing:
+            print_line(f"{'- ' if running.markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
+    print_line("\nJudged by the language's whole file. Correct: it has the lemma with these tags and this form; wrong:")
+    print_line("with another form; do not match: it has the form of the lemma, and not with these tags, which may be")
+    print_line("right all the same. Where it has neither, a sample cannot be judged.")
+
+
+def _print_title(title: str, *, markdown: bool) -> None:
+    print_line(f"{'### ' if markdown else ''}{title}\n")
+
+
+def _print_rows(rows: Sequence[Sequence[str]], header: Sequence[str], *, markdown: bool) -> None:
+    if markdown:
+        print_markdown(rows, header=header)
+    else:
+        print_table(rows, header=header)
+
+
+def _mark(right: bool | None) -> str:
+    return "?" if right is None else RIGHT if right else WRONG

@@ -8,13 +8,13 @@ import typer
 
 from recombine.cli import direction
 from recombine.cli.files import (
+    ModelReading,
     Reading,
     check_free,
     check_one_standard_input,
     is_unfinished,
     name_of,
     numbered,
-    tokens_for,
     warn_of_strange_tokens,
     working_on,
 )
@@ -22,18 +22,13 @@ from recombine.cli.options import (
     AUTO,
     STANDARD,
     Beam,
-    Columns,
     Device,
     Force,
-    Format,
-    Header,
     Json,
     Model,
-    ModelTokens,
     OutputFile,
     Test,
     Threads,
-    Tokens,
     check_json,
 )
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
@@ -124,10 +119,7 @@ def predict_cli(
     all_seeds: AllSeeds = False,
     device: Device = AUTO,
     threads: Threads = None,
-    format: Format = Reading.format,
-    tokens: ModelTokens = None,
-    columns: Columns = None,
-    header: Header = False,
+    files: ModelReading,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -144,11 +136,10 @@ def predict_cli(
     predictor = _load(model, device)
     targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
     check_free(targets, force=force or is_unfinished(output))
-    kind = tokens_for(model, predictor.notes, tokens)
-    reading = Reading(format, kind, columns, header)
+    reading = files.for_model(model, predictor.notes)
     asked = reading.read_inputs(inputs, direction_of(predictor.notes))
     if predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens):
-        asked = asked if tokens else _in_characters(asked)
+        asked = asked if files.tokens else _in_characters(asked)
         sentence = direction.INFLECTION if any(is_tag(token) for x in asked for token in x) else direction.ANALYSIS
         say(sentence)
         direction.warn_of_direction(model, predictor.notes, sentence)
@@ -156,7 +147,7 @@ def predict_cli(
     predictions = _predict(predictor, asked, beam)[: len(targets)]
     with working_on(output, targets) as goes_on, all_or_none(targets):
         for target, each in zip(targets, predictions, strict=True):
-            _write(asked, each, target, tokens=kind, force=force or goes_on)
+            _write(asked, each, target, tokens=reading.tokens, force=force or goes_on)
     unseen = _unseen_tokens(predictor, [Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
@@ -173,10 +164,7 @@ def evaluate_cli(
     beam: Beam = 1,
     device: Device = AUTO,
     threads: Threads = None,
-    format: Format = Reading.format,
-    tokens: ModelTokens = None,
-    columns: Columns = None,
-    header: Header = False,
+    files: ModelReading,
     json: Json = False,
 ) -> None:
     """Scores predictors on a test set by exact match and micro-F1, for each seed and over all of them.
@@ -190,8 +178,8 @@ def evaluate_cli(
     from recombine.training.stored import direction_of
 
     predictor = _load(model, device)
-    reading = Reading(format, tokens_for(model, predictor.notes, tokens), columns, header)
-    examples = reading.read_for_prediction(test, None if columns else direction_of(predictor.notes))
+    reading = files.for_model(model, predictor.notes)
+    examples = reading.read_for_prediction(test, None if files.columns else direction_of(predictor.notes))
     direction.say_direction(examples)
     direction.warn_of_direction(model, predictor.notes, direction.direction(examples))
     use_threads(threads)
@@ -226,10 +214,7 @@ def score_cli(
     predicted: Predicted,
     *,
     train: TrainForms = None,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
+    reading: Reading,
     json: Json = False,
 ) -> None:
     """Scores predictions by exact match and micro-F1.
@@ -240,7 +225,6 @@ def score_cli(
     Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output. Micro-F1
     asks of each token whether the other output has it: order and number of repetitions do not count.
     """
-    reading = Reading(format, tokens, columns, header)
     check_one_standard_input(gold, predicted, train)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
@@ -270,10 +254,7 @@ def audit_cli(
     *,
     test: Test = None,
     gold: GoldName = None,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
+    reading: Reading,
     json: Json = False,
 ) -> None:
     """Counts how many samples are right, well formed, novel, repeated, or in the test set.
@@ -283,7 +264,6 @@ def audit_cli(
     """
     from recombine.evaluation.audit import audit
 
-    reading = Reading(format, tokens, columns, header)
     check_one_standard_input(samples, train, test)
     right = None if gold is None else _gold(gold)
     made, examples = reading.read(samples), reading.read(train)
