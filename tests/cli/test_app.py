@@ -17,8 +17,8 @@ from recombine.cli.learned import NOVELTIES
 from recombine.cli.methods import METHODS
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import SIZES
-from recombine.data import files, scan, sigmorphon, tokenization
-from recombine.data.sigmorphon_files import SHA256
+from recombine.data import files, scan, sigmorphon, text
+from recombine.data.sigmorphon import SHA256
 
 COMMANDS = [
     ("data", "scan"),
@@ -94,7 +94,7 @@ def test_every_command_speaks_json(run: Run, command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        (("inspect",), [*files.FORMATS, *tokenization.TOKENS, *RULES]),
+        (("inspect",), [*files.FORMATS, *text.TOKENS, *RULES]),
         (("data", "scan"), scan.SPLITS),
         (("data", "sigmorphon"), [*map(str, sigmorphon.HINTS), *SHA256]),
         (("augment",), [*METHODS, *RULES, *NOVELTIES, *SIZES]),

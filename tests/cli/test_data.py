@@ -7,8 +7,8 @@ from commands import Run
 from word_forms import write_language
 
 from recombine.data import files
-from recombine.data.locking import lock_of
-from recombine.data.scan_grammar import interpret
+from recombine.data.output import lock_of
+from recombine.data.scan import interpret
 from recombine.errors import RecombineError
 
 

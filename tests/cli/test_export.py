@@ -5,7 +5,7 @@ from pathlib import Path
 
 from commands import Run, assert_is_sentence
 
-from recombine.data.locking import lock_of
+from recombine.data.output import lock_of
 
 
 def test_it_writes_a_folder_and_says_how_to_train(run: Run, train: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from commands import Run, assert_is_sentence
 from recombine.cli.files import Reading
 from recombine.cli.train import read_training
 from recombine.data import files
-from recombine.data.locking import locked
+from recombine.data.output import locked
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
 

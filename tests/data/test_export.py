@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.data.export import TOOLKITS, export
-from recombine.data.export_mix import Mix
+from recombine.data.export import TOOLKITS, Mix, export
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance
 from recombine.inflection import Inflection

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.data import limits
+from recombine.data import files, output, text, vocabulary
 from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError
@@ -26,9 +26,9 @@ LINES = {
 def test_the_longest_sequence(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "data"
     file.write_text(LINES[format])
-    monkeypatch.setattr(limits, "MAX_TOKENS", 4)
+    monkeypatch.setattr(text, "MAX_TOKENS", 4)
     assert len(read(file, format=format)) == 1
-    monkeypatch.setattr(limits, "MAX_TOKENS", 3)
+    monkeypatch.setattr(text, "MAX_TOKENS", 3)
     with pytest.raises(RecombineError, match="has 4 tokens, expected at most 3") as error:
         read(file, format=format)
     assert error.value.place == f"{file}:1"
@@ -36,16 +36,16 @@ def test_the_longest_sequence(format: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_is_too_long_to_read_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match="has 10,001 tokens"):
-        write([Example(("a",) * (limits.MAX_TOKENS + 1), ("b",))], tmp_path / "data.tsv")
+        write([Example(("a",) * (text.MAX_TOKENS + 1), ("b",))], tmp_path / "data.tsv")
     assert not list(tmp_path.iterdir())
 
 
 def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = [Example(("a", "b"), ("c",)), Example(("b", "a"), ("c",))]
-    monkeypatch.setattr(limits, "MAX_VOCABULARY", 3)
+    monkeypatch.setattr(vocabulary, "MAX_VOCABULARY", 3)
     assert len(Vocabulary.of(examples).tokens) == 3
     LongLong().build(examples)
-    monkeypatch.setattr(limits, "MAX_VOCABULARY", 2)
+    monkeypatch.setattr(vocabulary, "MAX_VOCABULARY", 2)
     for work in (Vocabulary.of, LongLong().build):
         with pytest.raises(RecombineError, match="more than 2 different tokens"):
             work(examples)
@@ -56,36 +56,19 @@ def test_the_most_examples_bound_what_is_held_but_not_what_is_gone_through(
 ) -> None:
     file = tmp_path / "data.tsv"
     file.write_text("a\tb\n" * 5)
-    monkeypatch.setattr(limits, "MAX_EXAMPLES", 5)
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 5)
     assert len(read(file)) == 5
-    monkeypatch.setattr(limits, "MAX_EXAMPLES", 4)
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 4)
     with pytest.raises(RecombineError, match="more than 4 examples"):
         read(file)
     assert sum(1 for _ in iterate(file)) == 5
-
-
-def test_the_largest_file_that_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"12345")
-    monkeypatch.setattr(limits, "MAX_WHOLE", 5)
-    assert limits.read_whole(file) == b"12345"
-    monkeypatch.setattr(limits, "MAX_WHOLE", 4)
-    with pytest.raises(RecombineError, match="takes 5 bytes, expected at most 4") as error:
-        limits.read_whole(file)
-    assert error.value.place == str(file)
-
-
-def test_a_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_WHOLE", 1000)
-    with pytest.raises(RecombineError, match="expected at most 1,000"):
-        limits.read_whole(Path("/dev/zero"))
 
 
 def test_neighborhoods_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "bomb.npz"
     np.savez_compressed(file, rows=np.zeros((100_000, 3), np.int32), description="{}", digest="")
     assert file.stat().st_size < 10_000
-    monkeypatch.setattr(limits, "MAX_WHOLE", 10_000)
+    monkeypatch.setattr(output, "MAX_WHOLE", 10_000)
     with pytest.raises(RecombineError, match="expected at most 10,000"):
         Neighborhoods.load(file)
 
@@ -96,15 +79,12 @@ def test_results_and_settings_have_a_largest_size_too(
 ) -> None:
     content = '{"padding": "' + "x" * 100_000 + '"}'
     (tmp_path / name).write_text(content)
-    monkeypatch.setattr(limits, "MAX_WHOLE", 50_000)
+    monkeypatch.setattr(output, "MAX_WHOLE", 50_000)
     with pytest.raises(RecombineError, match=r"takes 50,001 bytes, expected at most 50,000"):
         read(tmp_path)
 
 
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    pipe = tmp_path / "a.json"
-    os.mkfifo(pipe)
-    with pytest.raises(OSError, match="pipe"):
-        limits.read_whole(pipe)
+def test_a_pipe_among_records_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
     with pytest.raises(RecombineError, match="no record"):
         read_records(tmp_path)

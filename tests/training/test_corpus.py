@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.data import limits
+from recombine.data import vocabulary
 from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -113,7 +113,7 @@ def test_tables_and_rows_may_be_shared_or_each_replicas_own() -> None:
 
 
 def test_one_endless_example_among_many_is_refused_before_the_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_CELLS", 20)
+    monkeypatch.setattr(vocabulary, "MAX_CELLS", 20)
     assert padded([[1] * 5, [1], [1], [1]]).shape == (4, 5)
     with pytest.raises(RecombineError, match="4 examples with up to 6 tokens"):
         padded([[1] * 6, [1], [1], [1]])

@@ -10,7 +10,7 @@ from recombine.cli.options import AUTO, STANDARD, Columns, Format, Header, Model
 from recombine.cli.options import Tokens as TokenKind
 from recombine.cli.printing import say
 from recombine.data import output
-from recombine.data.locking import lock_of, locked
+from recombine.data.output import lock_of, locked
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
@@ -180,9 +180,9 @@ def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
 
 
 def _warn_of_header(examples: Sequence[Example], source: str) -> None:
-    from recombine.data import tsv
+    from recombine.data.formats import looks_like_header
 
-    if tsv.looks_like_header(examples):
+    if looks_like_header(examples):
         say(
             f"Warning: the first line of {name_of(source)} looks like names of columns, and is taken for an example: "
             f"{examples[0]}. If it is no example, give --header, or remove the line."
@@ -190,7 +190,7 @@ def _warn_of_header(examples: Sequence[Example], source: str) -> None:
 
 
 def _warn_of_columns(examples: Sequence[Example], source: str) -> None:
-    from recombine.data.suitability import have_tags_of_their_own
+    from recombine.data.vocabulary import have_tags_of_their_own
     from recombine.inflection import Inflection
 
     if have_tags_of_their_own(examples):
@@ -220,7 +220,7 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
         originals: The examples that the new ones should have been made of.
         new: The new ones; there may be none.
     """
-    from recombine.data.suitability import strange_tokens
+    from recombine.data.vocabulary import strange_tokens
 
     sides = {
         "inputs": ([example.x for example in originals], [example.x for example in new]),
@@ -255,7 +255,7 @@ def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
         examples: The training examples.
         tokens: What a token is.
     """
-    from recombine.data.suitability import are_unlike
+    from recombine.data.vocabulary import are_unlike
 
     unlike = tokens == "words" and are_unlike(examples)
     if unlike:

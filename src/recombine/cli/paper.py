@@ -32,8 +32,7 @@ from recombine.cli.printing import (
     say,
 )
 from recombine.cli.training import SIZES, Interrupted, use_threads
-from recombine.data.locking import locked
-from recombine.data.output import sweep_within
+from recombine.data.output import locked, sweep_within
 from recombine.errors import RecombineError, unknown
 
 if TYPE_CHECKING:

@@ -283,7 +283,7 @@ def _in_characters(forms: Sequence[TokenTuple]) -> list[TokenTuple]:
 
     Where all words have one character, as in what was written before, they are tokens already; and so are tags.
     """
-    from recombine.data.tokenization import split
+    from recombine.data.text import split
 
     words = {token for x in forms for token in x}
     if any(map(is_tag, words)) or all(len(word) == 1 for word in words):
@@ -362,6 +362,6 @@ def _score(pairs: Sequence[tuple[TokenTuple, TokenTuple]]) -> Score | None:
 def _gold(name: str) -> "Gold":
     if name not in GOLD:
         raise unknown("gold function", name, GOLD)
-    from recombine.data.scan_grammar import interpret
+    from recombine.data.scan import interpret
 
     return interpret

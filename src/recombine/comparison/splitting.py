@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.augmentation.drawing import distinct_examples
 from recombine.augmentation.resample import Resampler
-from recombine.data.suitability import are_unlike
+from recombine.data.vocabulary import are_unlike
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import are_inflections, directed, is_tag

@@ -1,28 +1,36 @@
-"""Originals and new examples together in a folder, in the form that another toolkit reads, with a word on how."""
+"""Originals and new examples together in a folder, as another toolkit reads them, with a README on how to train."""
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import Self
 
-from recombine.data import export_formats as formats
-from recombine.data.export_mix import Mix
-from recombine.data.locking import locked
-from recombine.data.output import all_or_none, check_free, replacing, sweep
-from recombine.data.tokenization import check_kind
+from recombine.data.output import all_or_none, check_free, locked, replacing, sweep
+from recombine.data.text import check_kind, join, split
 from recombine.errors import RecombineError, unknown
-from recombine.example import Example
+from recombine.example import Example, Tokens
+from recombine.inflection import Inflection, are_inflections, join_text
 
 README = "README.md"
 
-TOOLKITS: dict[str, Callable[[formats.Mixture], formats.Files]] = {
-    "tsv": formats.tsv,
-    "jsonl": formats.jsonl,
-    "yoyodyne": formats.yoyodyne,
-    "fairseq": formats.fairseq,
-    "opennmt": formats.opennmt,
-    "hf": formats.hugging_face,
-}
-"""What can be written, by name."""
+LEAST = 0.001
+"""No example is seen less often than this; else thousands of others would be repeated."""
+
+MOST = 4
+"""A ratio of repetitions has this or less for its smaller number, so that files do not grow without need."""
+
+SPACE = "▁"
+"""Stands for a token that is a space, where spaces separate tokens."""
+
+_RESERVED = {"<s>", "</s>", "<unk>", "<pad>", "<blank>"}
+_OBFUSCATED = re.compile(r"<.*>|\[.*\]|\{.*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class Exported:
 
 
 def check_toolkit(name: str) -> None:
-    """Raises the error for a toolkit that nothing is written for."""
+    """Raises the error for a toolkit that is not in ``TOOLKITS``."""
     if name not in TOOLKITS:
         raise unknown("toolkit", name, TOOLKITS)
 
@@ -56,7 +64,7 @@ def export(
 ) -> Exported:
     """Writes originals and new examples for a toolkit; all new files or none, and after a kill once more.
 
-    Where a toolkit takes weights it is given them; where it does not, examples are repeated.
+    Toolkits that take weights are given weights; for the others examples are repeated.
 
     Args:
         originals: The original training examples.
@@ -75,8 +83,7 @@ def export(
     for examples, name in ((originals, "original"), (new, "new")):
         if not examples:
             raise RecombineError(f"there are no {name} examples to export.")
-    mix = Mix.of(len(originals), len(new), p_aug)
-    files = TOOLKITS[to](formats.Mixture(originals, new, mix, tokens))
+    files = TOOLKITS[to](_Mixture(originals, new, Mix.of(len(originals), len(new), p_aug), tokens))
     paths = [Path(folder) / name for name in (*files.lines, README)]
     with locked(paths[-1]) as was_killed, all_or_none(paths):
         for path in paths:
@@ -86,3 +93,260 @@ def export(
             with replacing(path, force=force or was_killed) as stream:
                 stream.writelines(f"{line}\n".encode() for line in lines)
     return Exported(tuple(paths), files.how)
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How often training sees a new example, in four ways: for toolkits with weights, probabilities or neither.
+
+    Attributes:
+        share: The probability that a training example is a new one.
+        weight: What a new example counts if an original counts 1.
+        originals: How often each original is repeated where there are no weights; with `new`, as near as may be.
+        new: How often each new example is repeated.
+    """
+
+    share: float
+    weight: float
+    originals: int
+    new: int
+
+    @classmethod
+    def of(cls, originals: int, new: int, p_aug: float | None = None) -> Self:
+        """Works out a mixture.
+
+        Args:
+            originals: How many original examples there are.
+            new: How many new ones.
+            p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
+
+        Raises:
+            RecombineError: If the probability is not between 0 and 1, or too near to one of them.
+        """
+        if p_aug is None:
+            return cls(share=new / (originals + new), weight=1.0, originals=1, new=1)
+        if not 0 < p_aug < 1:
+            raise RecombineError(f"p_aug is {p_aug:g}, expected more than 0 and less than 1.")
+        if min(p_aug, 1 - p_aug) < LEAST:
+            raise RecombineError(
+                f"p_aug is {p_aug:g}: examples would have to be repeated too often.",
+                hint=f"Choose a rate between {LEAST:g} and {1 - LEAST:g}.",
+            )
+        weight = Fraction(p_aug) / (1 - Fraction(p_aug)) * Fraction(originals, new)
+        ratio = weight.limit_denominator(MOST) if weight >= 1 else 1 / (1 / weight).limit_denominator(MOST)
+        return cls(share=p_aug, weight=float(weight), originals=ratio.denominator, new=ratio.numerator)
+
+    def turns(self) -> tuple[int, int]:
+        """Returns the share as whole numbers, e.g. 19 originals, then 1 new example."""
+        rough, exact = (Fraction(self.share).limit_denominator(most) for most in (100, 10**9))
+        share = rough if 0 < rough < 1 else exact
+        return share.denominator - share.numerator, share.numerator
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The lines of each file, by its name, and how to train with the files, in Markdown."""
+
+    lines: Mapping[str, Iterable[str]]
+    how: str
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """What is to be exported."""
+
+    originals: Sequence[Example]
+    new: Sequence[Example]
+    mix: Mix
+    tokens: str
+
+    @cached_property
+    def word_forms(self) -> bool:
+        """Whether all examples are word forms: lemma, tags ▷ form."""
+        return are_inflections(chain(self.originals, self.new))
+
+    @property
+    def characters(self) -> bool:
+        """Whether tokens are characters, so that nothing separates them."""
+        return self.tokens == "characters" or self.word_forms
+
+    @cached_property
+    def vocabulary(self) -> dict[str, None]:
+        """All tokens, in order of first appearance."""
+        examples = chain(self.originals, self.new)
+        return dict.fromkeys(token for example in examples for token in (*example.x, *example.y))
+
+    @property
+    def repeated(self) -> Iterator[Example]:
+        """Examples repeated according to the mixture, for toolkits without weights."""
+        return chain(*[self.originals] * self.mix.originals, *[self.new] * self.mix.new)
+
+    @property
+    def repetition(self) -> str:
+        """A sentence on what is repeated; empty if nothing is."""
+        mix = self.mix
+        if mix.originals == mix.new == 1:
+            return ""
+        originals, new = mix.originals * len(self.originals), mix.new * len(self.new)
+        times = f"Originals stand here {_times(mix.originals)} and new examples {_times(mix.new)}"
+        return f"{times}, so that {new / (originals + new):.1%} of the lines are new examples.\n\n"
+
+    def columns(self) -> Iterator[Tokens]:
+        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms.
+
+        Raises:
+            RecombineError: At once, for a token that would be read back as something else.
+        """
+        if self.word_forms:
+            forms = (Inflection.from_fields(example.x, example.y) for example in self.repeated)
+            return ((form.lemma, form.form, ";".join(form.tags)) for form in forms)
+        for token in self.vocabulary:
+            if split(token, self.tokens) != (token,):
+                other = "words" if self.tokens == "characters" else "characters"
+                raise _unfit(token, f"It would be read as something else; try `tokens={other!r}`, or `to='jsonl'`.")
+        return ((join(example.x, self.tokens), join(example.y, self.tokens)) for example in self.repeated)
+
+    def check_spaced(self) -> None:
+        """Raises the error for a token that cannot stand between spaces."""
+        for token in self.vocabulary:
+            if token in _RESERVED:
+                raise _unfit(token, "The toolkit keeps this symbol to itself.")
+            if token != " " and any(map(str.isspace, token)):
+                raise _unfit(token, "The toolkit would take it apart at the white space; try `to='jsonl'`.")
+        if " " in self.vocabulary and SPACE in self.vocabulary:
+            raise _unfit(SPACE, "It stands for a space, which is among the tokens too; try `to='jsonl'`.")
+
+
+def _tsv(data: _Mixture) -> _Files:
+    columns = f"input and output, as {'characters' if data.characters else 'words between spaces'}"
+    if data.word_forms:
+        columns = "lemma, form and tags"
+    # Our own predictors count repetitions once.
+    own = "`recombine train ORIGINALS --augmented NEW --p-aug P` mixes by itself and needs no such file."
+    how = f"{data.repetition}Train with: any toolkit that reads columns between tabs; here: {columns}.\n\n{own}"
+    return _Files({"train.tsv": map("\t".join, data.columns())}, how)
+
+
+def _jsonl(data: _Mixture) -> _Files:
+    weighted = chain(((example, 1.0) for example in data.originals), ((each, data.mix.weight) for each in data.new))
+    lines = (
+        _json(x=each.x, y=each.y, weight=weight, method=each.provenance.method if each.provenance else None)
+        for each, weight in weighted
+    )
+    how = (
+        'Each line: `{"x": tokens, "y": tokens, "weight": number, "method": augmenter or null}`.\n\n'
+        "Train with: any loader that draws lines in proportion to `weight`, "
+        "e.g. `torch.utils.data.WeightedRandomSampler(weights, num_samples=len(weights))`"
+    )
+    return _Files({"train.jsonl": lines}, how)
+
+
+def _yoyodyne(data: _Mixture) -> _Files:
+    """Columns, which yoyodyne reads as CSV, and the part of its configuration that says how to split them."""
+    for token in () if data.word_forms else data.vocabulary:
+        if len(token) > 1 and _OBFUSCATED.fullmatch(token):
+            raise _unfit(token, "yoyodyne keeps symbols of the form <...>, [...] and {...} to itself.")
+    separator = "" if data.characters else " "
+    config = [
+        "# The part of a configuration that tells yoyodyne how to read train.tsv.",
+        "data:",
+        "  model_dir: model",
+        "  train: train.tsv",
+        "  source_col: 1",
+        "  target_col: 2",
+        f"  features_col: {3 if data.word_forms else 0}",
+        f'  source_sep: "{separator}"',
+        f'  target_sep: "{separator}"',
+        '  features_sep: ";"',
+    ]
+    command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
+    how = f"{data.repetition}Train in this folder with: `{command}`"
+    return _Files({"train.tsv": map(_quoted, data.columns()), "data.yaml": config}, how)
+
+
+def _fairseq(data: _Mixture) -> _Files:
+    """Parallel files of tokens between spaces."""
+    data.check_spaced()
+    lines = {
+        "train.src": (_spaced(example.x) for example in data.repeated),
+        "train.tgt": (_spaced(example.y) for example in data.repeated),
+    }
+    how = (
+        f"{data.repetition}Train in this folder with: "
+        "`fairseq-preprocess --source-lang src --target-lang tgt --trainpref train --destdir data-bin && "
+        "fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 --max-epoch 100 "
+        "--disable-validation`"
+    )
+    return _Files(lines, how)
+
+
+def _opennmt(data: _Mixture) -> _Files:
+    """Parallel files of tokens between spaces, originals and new ones apart, and a configuration that weighs them."""
+    data.check_spaced()
+    lines: dict[str, Iterable[str]] = {}
+    config = ["# How many examples of each corpus are taken in turn.", "data:"]
+    parts = {"original": data.originals, "new": data.new}
+    for (name, examples), weight in zip(parts.items(), data.mix.turns(), strict=True):
+        lines[f"src-{name}.txt"] = [_spaced(example.x) for example in examples]
+        lines[f"tgt-{name}.txt"] = [_spaced(example.y) for example in examples]
+        config += [
+            f"  {name}:",
+            f"    path_src: src-{name}.txt",
+            f"    path_tgt: tgt-{name}.txt",
+            f"    weight: {weight}",
+        ]
+    config += ["save_data: run", "src_vocab: run/vocab.src", "tgt_vocab: run/vocab.tgt", "save_model: run/model"]
+    command = "onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml"
+    return _Files({**lines, "config.yaml": config}, f"Train in this folder with: `{command}`")
+
+
+def _hugging_face(data: _Mixture) -> _Files:
+    """Two splits with strings for tokenizers and tokens for everybody else."""
+    text: Callable[[Tokens], str] = join_text if data.characters else " ".join
+    new = round(data.mix.share, 6)
+    how = (
+        "Train in this folder with:\n\n```python\nfrom datasets import interleave_datasets, load_dataset\n\n"
+        'splits = load_dataset("json", data_files={"original": "original.jsonl", "new": "new.jsonl"})\n'
+        'train = interleave_datasets([splits["original"], splits["new"]], '
+        f"probabilities={[round(1 - new, 6), new]}, seed=0, "
+        'stopping_strategy="all_exhausted")\n```'
+    )
+    lines = {
+        name: (_json(input=text(e.x), output=text(e.y), input_tokens=e.x, output_tokens=e.y) for e in examples)
+        for name, examples in (("original.jsonl", data.originals), ("new.jsonl", data.new))
+    }
+    return _Files(lines, how)
+
+
+TOOLKITS: dict[str, Callable[[_Mixture], _Files]] = {
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "yoyodyne": _yoyodyne,
+    "fairseq": _fairseq,
+    "opennmt": _opennmt,
+    "hf": _hugging_face,
+}
+"""What can be written, by name."""
+
+
+def _json(**values: object) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _quoted(columns: Tokens) -> str:
+    """Returns a line of columns with quotation marks where a reader of CSV expects some."""
+    line = io.StringIO()
+    csv.writer(line, delimiter="\t", lineterminator="").writerow(columns)
+    return line.getvalue()
+
+
+def _spaced(side: Tokens) -> str:
+    return " ".join(SPACE if token == " " else token for token in side)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _unfit(token: str, hint: str) -> RecombineError:
+    return RecombineError(f"the token {token!r} cannot be exported.", hint=hint)

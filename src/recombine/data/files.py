@@ -1,17 +1,13 @@
 """Examples from files and to files, whatever the format; what is written reads back equal."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
-from recombine.data import jsonl, scan_format, sigmorphon_format, tsv
-from recombine.data.limits import not_too_many
+from recombine.data.formats import Format, Jsonl, Scan, Sigmorphon, Tsv, check_columns, recognized
 from recombine.data.output import replacing
-from recombine.data.text import STANDARD, Line, decode, read_lines, shown
-from recombine.data.tokenization import check_kind, check_side, split
+from recombine.data.text import STANDARD, Line, check_kind, check_side, decode, read_lines, shown
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
 from recombine.inflection import Inflection
@@ -20,6 +16,9 @@ _Item = TypeVar("_Item")
 
 FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
 """The formats; ``"auto"`` stands for the one that ``detect`` finds."""
+
+MAX_EXAMPLES = 10_000_000
+"""The most examples of a file that are held together; reading one by one has no such limit."""
 
 _TOO_LONG = "Beside its prototypes there is no room for tokens so long: shorten them, or write TSV."
 _ANY_TOKENS = "JSONL keeps any tokens: give the file a name that ends in .jsonl."
@@ -62,13 +61,20 @@ def iterate(
     Raises:
         RecombineError: At once for an argument that makes no sense; later for what is wrong with the file.
     """
-    _check_path(source)
-    lines = islice(read_lines(source), 1 if header else 0, None)
+    lines = _lines(source, header=header)
     if format != "auto":
-        return _codec(format, tokens=tokens, columns=columns, header=header).parse(lines)
+        return _format(format, tokens=tokens, columns=columns, header=header).parse(lines)
     check_kind(tokens)
-    tsv.check_columns(columns)
+    check_columns(columns)
     return _iterate_detected(source, lines, tokens=tokens, columns=columns, header=header)
+
+
+def _iterate_detected(
+    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...] | None, header: bool
+) -> Iterator[Example]:
+    first = list(islice(lines, 1))
+    format = _detected(source, first, columns)
+    yield from _format(format, tokens=tokens, columns=columns, header=header).parse(chain(first, lines))
 
 
 def read_inputs(
@@ -83,18 +89,12 @@ def read_inputs(
 
     The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
     """
-    _check_path(source)
     check_kind(tokens)
-    tsv.check_columns(columns)
-    lines = _at_least_one(islice(read_lines(source), 1 if header else 0, None), source)
+    check_columns(columns)
+    lines = _at_least_one(_lines(source, header=header), source)
     if format == "auto":
-        format = _by_name(source) or ("tsv" if columns is not None else _by_line(lines[0].text))
-    codec = _codec(format, tokens=tokens, columns=columns, header=header)
-    if format == "jsonl":
-        return list(jsonl.parse_inputs(lines, tokens=tokens))
-    if format == "tsv" and not any("\t" in line.text for line in lines):
-        return [check_side(split(line.text, tokens), "input", line=line) for line in lines]
-    return [example.y if format == "sigmorphon" else example.x for example in codec.parse(lines)]
+        format = _detected(source, lines, columns)
+    return list(_format(format, tokens=tokens, columns=columns, header=header).parse_inputs(lines))
 
 
 def write(
@@ -121,12 +121,14 @@ def write(
     Raises:
         RecombineError: If the target cannot be written or an example cannot be written in the format.
     """
-    codec = _codec((_by_name(target) or "tsv") if format == "auto" else format, tokens=tokens)
+    if format == "auto":
+        format = "jsonl" if _is_jsonl(target) else "tsv"
+    chosen = _format(format, tokens=tokens)
     file = "stdout" if str(target) == STANDARD else str(target)
     count = 0
     with replacing(target, force=force) as stream:
         for count, example in enumerate(examples, start=1):
-            stream.write(_encode(example, codec, place=Line("", file, count)))
+            stream.write(_encode(example, chosen, place=Line("", file, count)))
     return count
 
 
@@ -139,8 +141,8 @@ def read_inflections(source: str | Path) -> list[Inflection]:
     Raises:
         RecombineError: If the file cannot be read, does not keep to the format or holds no word form.
     """
-    _check_path(source)
-    return _at_least_one(sigmorphon_format.parse_inflections(read_lines(source)), source)
+    examples = _at_least_one(Sigmorphon().parse(_lines(source)), source)
+    return [Inflection.from_fields(example.x, example.y) for example in examples]
 
 
 def detect(source: str | Path, *, header: bool = False) -> str:
@@ -150,100 +152,85 @@ def detect(source: str | Path, *, header: bool = False) -> str:
         source: A path; of standard input the first line would be lost.
         header: Whether that line names the columns, and the next one tells.
     """
-    first = next(islice(read_lines(source), 1 if header else 0, None), None)
-    return _by_name(source) or _by_line(first.text if first else "")
+    return _detected(source, list(islice(_lines(source, header=header), 1)), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Codec:
-    """A format with its settings: lines to examples and back."""
-
-    name: str
-    parse: Callable[[Iterable[Line]], Iterator[Example]]
-    render: Callable[[Example], str]
+def _lines(source: str | Path, *, header: bool = False) -> Iterator[Line]:
+    if not isinstance(source, str | Path):
+        raise RecombineError(f"{shown(repr(source))} is no path.", hint="Name a file, by a string or a Path.")
+    return islice(read_lines(source), 1 if header else 0, None)
 
 
-def _codec(format: str, *, tokens: str, columns: tuple[int, ...] | None = None, header: bool = False) -> _Codec:
+def _format(name: str, *, tokens: str, columns: tuple[int, ...] | None = None, header: bool = False) -> Format:
+    """Returns a format with its settings, once they are seen to make sense together."""
     check_kind(tokens)
-    tsv.check_columns(columns)
-    if columns is not None and format != "tsv":
-        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {format!r}.")
-    if header and format not in ("tsv", "sigmorphon"):
-        raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {format!r}.")
-    if tokens == "characters" and format == "scan":
+    check_columns(columns)
+    if columns is not None and name != "tsv":
+        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {name!r}.")
+    if header and name not in ("tsv", "sigmorphon"):
+        raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {name!r}.")
+    if tokens == "characters" and name == "scan":
         raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
-    match format:
+    match name:
         case "tsv":
-            parse = partial(tsv.parse, tokens=tokens, columns=columns)
-            return _Codec("tsv", parse, partial(tsv.render, tokens=tokens))
+            return Tsv(tokens=tokens, columns=columns)
         case "jsonl":
-            return _Codec("jsonl", partial(jsonl.parse, tokens=tokens), jsonl.render)
+            return Jsonl(tokens=tokens)
         case "scan":
-            return _Codec("scan", scan_format.parse, scan_format.render)
+            return Scan()
         case "sigmorphon":
-            return _Codec("sigmorphon", sigmorphon_format.parse, sigmorphon_format.render)
-    raise unknown("format", format, (*FORMATS, "auto"))
+            return Sigmorphon()
+    raise unknown("format", name, (*FORMATS, "auto"))
 
 
-def _iterate_detected(
-    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...] | None, header: bool
-) -> Iterator[Example]:
-    first = list(islice(lines, 1))
-    format = _by_name(source)
-    if format is None and columns is not None:
-        format = "tsv"  # the only format with columns to choose
-    if format is None:
-        format = _by_line(first[0].text if first else "")
-    yield from _codec(format, tokens=tokens, columns=columns, header=header).parse(chain(first, lines))
-
-
-def _by_name(source: str | Path) -> str | None:
-    return "jsonl" if Path(source).suffix == ".jsonl" else None
-
-
-def _by_line(text: str) -> str:
-    if text.startswith(f"{scan_format.START} "):
-        return "scan"
-    if text.startswith("{") and "\t" not in text:
+def _detected(source: str | Path, lines: Sequence[Line], columns: tuple[int, ...] | None) -> str:
+    """Returns the name of a file's format, by the file's name, by the choice of columns, or by the first line."""
+    if _is_jsonl(source):
         return "jsonl"
-    return "sigmorphon" if sigmorphon_format.recognises(text) else "tsv"
+    if columns is not None:
+        return "tsv"  # the only format with columns to choose
+    return recognized(lines[0].text if lines else "")
 
 
-def _encode(example: Example, codec: _Codec, *, place: Line) -> bytes:
+def _is_jsonl(path: str | Path) -> bool:
+    return Path(path).suffix == ".jsonl"
+
+
+def _encode(example: Example, format: Format, *, place: Line) -> bytes:
     """Returns the bytes of an example's line, once they have been seen to read back as the same example."""
     check_side(example.x, "input", line=place)
     check_side(example.y, "output", line=place)
     try:
-        raw = codec.render(example).encode("utf-8") + b"\n"
+        raw = format.render(example).encode("utf-8") + b"\n"
     except UnicodeEncodeError as error:
         raise place.error(f"the example cannot be written in UTF-8: {error.reason}.") from None
     except RecombineError as error:
         raise place.error(error.message, hint=error.hint) from None
     try:
-        (back,) = codec.parse([decode(raw, file=place.file, number=place.number)])
+        (back,) = format.parse([decode(raw, file=place.file, number=place.number)])
     except RecombineError as error:  # whose hint is for those who read a file
-        hint = _TOO_LONG if codec.name == "jsonl" else _ANY_TOKENS
-        raise place.error(f"the example cannot be written as {codec.name}: {error.message}", hint=hint) from None
+        hint = _TOO_LONG if format.name == "jsonl" else _ANY_TOKENS
+        raise place.error(f"the example cannot be written as {format.name}: {error.message}", hint=hint) from None
     for side, again in ((example.x, back.x), (example.y, back.y)):
         if side != again:
             raise place.error(
-                f"the tokens {shown(str(list(side)))} cannot be written as {codec.name}: "
+                f"the tokens {shown(str(list(side)))} cannot be written as {format.name}: "
                 f"they would read back as {shown(str(list(again)))}.",
                 hint=_ANY_TOKENS,
             )
-    if codec.name == "jsonl" and back.provenance != example.provenance:
+    if format.name == "jsonl" and back.provenance != example.provenance:
         raise place.error("the provenance of the example would read back changed.")
     return raw
 
 
-def _check_path(source: object) -> None:
-    if not isinstance(source, str | Path):
-        raise RecombineError(f"{shown(repr(source))} is no path.", hint="Name a file, by a string or a Path.")
-
-
 def _at_least_one(items: Iterator[_Item], source: str | Path) -> list[_Item]:
+    """Returns the items of a file, if there are some and they can be held together."""
     place = "stdin" if str(source) == STANDARD else str(source)
-    found = list(not_too_many(items, place=place))
+    found = list(islice(items, MAX_EXAMPLES + 1))
+    if len(found) > MAX_EXAMPLES:
+        raise RecombineError(
+            f"the file has more than {MAX_EXAMPLES:,} examples.", place=place, hint="Take a part of it."
+        )
     if not found:
         raise RecombineError("the file is empty; expected an example.", place=place, hint="Check what should fill it.")
     return found

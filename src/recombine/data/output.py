@@ -1,24 +1,70 @@
-"""Writes files and folders whole or not at all: beside the target, synced to the disk, then renamed."""
+"""Files on the disk: read whole within bounds, written whole or not at all, and locked while they are being made."""
 
+import errno
 import os
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from glob import escape
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO
 
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 
+try:
+    import fcntl
+except ImportError:  # Windows; there, files still appear whole or not at all
+    fcntl = None  # type: ignore[assignment]
+
+MAX_WHOLE = 1 << 31
+"""The largest file that is read whole, in bytes: models, neighborhoods, downloads. Examples are read line by line."""
+
+GRACE = 3.0
+"""Seconds until a lock counts as held: what a killed process had started may outlive it for a moment."""
+
 ROOM = "Choose another place, or make room there and give the same command again."
 """What to do where nothing can be written."""
 
 _KEPT = 60  # characters of a name that a temporary one begins with: names may have 255 bytes
 _RANDOM = "[0-9a-f]" * 16
+_PAUSE = 0.1
+
+
+def check_whole(size: int, *, place: str) -> None:
+    """Raises the error for a file that is too large to be read whole.
+
+    Args:
+        size: How many bytes it has, or takes when unpacked.
+        place: The file.
+    """
+    if size > MAX_WHOLE:
+        raise RecombineError(
+            f"the file takes {size:,} bytes, expected at most {MAX_WHOLE:,}.",
+            place=place,
+            hint="Check that it is the file that you meant.",
+        )
+
+
+def read_whole(path: Path | Traversable) -> bytes:
+    """Returns the bytes of a file.
+
+    Raises:
+        OSError: If it cannot be read.
+        RecombineError: If it is too large.
+    """
+    if isinstance(path, Path) and path.is_fifo():  # for whose other end one could wait forever
+        raise OSError(errno.EINVAL, "This is a pipe", str(path))
+    with path.open("rb") as stream:
+        content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device has none
+    check_whole(len(content), place=str(path))
+    return content
 
 
 @contextmanager
@@ -184,3 +230,100 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> Iterator[bool]:
+    """Holds the lock of a file or folder that is being made, for the time of the block.
+
+    The lock file names the process that holds it and its machine; see `lock_of`. File systems without locks are left
+    without.
+
+    Args:
+        target: A path.
+        say: Is told who holds the lock, if another process does, which is then waited for; None: that is an error.
+
+    Yields:
+        Whether the one who held the lock before was killed: its lock file was left.
+
+    Raises:
+        RecombineError: If another process holds the lock, or the lock file cannot be written.
+    """
+    if fcntl is None:
+        yield False
+        return
+    lock = lock_of(target)
+    made = [folder for folder in lock.parents if not folder.exists()]
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _acquired(lock, target, say)
+    except OSError as error:
+        raise _unwritable(error, lock) from error
+    was_killed = os.fstat(descriptor).st_size > 0
+    try:
+        _sign(descriptor, lock)
+        yield was_killed
+    finally:
+        lock.unlink(missing_ok=True)  # while it is held, so that nobody else's is removed
+        os.close(descriptor)
+        with suppress(OSError):  # folders into which nothing came after all
+            for folder in made:
+                folder.rmdir()
+
+
+def lock_of(target: str | Path) -> Path:
+    """Returns the lock file of a file or folder: the hidden ``.NAME.lock`` beside it."""
+    path = Path(os.path.realpath(target))
+    return path.with_name(f".{path.name}.lock")
+
+
+def _acquired(lock: Path, target: str | Path, say: Callable[[str], None] | None) -> int:
+    """Returns the open lock file once it is ours."""
+    patience = time.monotonic() + GRACE
+    told = False
+    while True:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        if _claim(descriptor):
+            if _is_at(lock, descriptor):
+                return descriptor
+        elif time.monotonic() > patience:
+            holder = os.read(descriptor, 300).decode("utf-8", "replace") or "another process"
+            if say is None:
+                os.close(descriptor)
+                raise RecombineError(
+                    f"{holder} is working on this.",
+                    place=str(target),
+                    hint="Wait until it has ended, or choose another name.",
+                )
+            if not told:
+                say(f"{target}: {holder} is working on this; waiting until it has ended.")
+                told = True
+        os.close(descriptor)
+        time.sleep(_PAUSE)
+
+
+def _sign(descriptor: int, lock: Path) -> None:
+    """Writes into the lock file whose it is."""
+    try:
+        os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
+    except OSError as error:
+        raise _unwritable(error, lock) from error
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Tells whether an open file still has its name: the one who held it before may have removed it."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _claim(descriptor: int) -> bool:
+    """Locks an open file until it is closed, and tells whether that was possible, without waiting."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system that has no locks
+        return True
+    return True

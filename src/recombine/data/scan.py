@@ -1,4 +1,13 @@
-"""SCAN's train and test sets, generated from the grammar: nothing is downloaded.
+"""SCAN: its grammar with an interpreter, and the train and test sets made of it. Nothing is downloaded.
+
+The grammar, with S a phrase:
+
+    command   ->  S | S and S | S after S
+    S         ->  V | V twice | V thrice
+    V         ->  primitive | verb direction | verb opposite direction | verb around direction
+    verb      ->  primitive | turn
+    primitive ->  walk | look | run | jump
+    direction ->  left | right
 
 The sizes of the published files (github.com/brendenlake/SCAN), all of which the splits below meet:
 
@@ -14,25 +23,92 @@ The sizes of the published files (github.com/brendenlake/SCAN), all of which the
     simple           16,728  4,182  nothing new: a random fifth of the commands
     ===============  ======  =====  ============================================================================
 
-After: Lake and Baroni (2018) for jump, turn-left, length and simple; Loula, Baroni and Lake (2018) for the others.
+After: Lake and Baroni (2018), "Generalization without systematicity", for the grammar (their appendix) and for jump,
+turn-left, length and simple; Loula, Baroni and Lake (2018) for the other splits.
 The sets are the published ones, except simple, whose random draw was published without its seed: ours is another one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 
-from recombine.data.scan_grammar import PRIMITIVES, TURN, commands, interpret
 from recombine.errors import unknown
 from recombine.example import Example, Tokens
 
-__all__ = ["SPLITS", "Dataset", "commands", "interpret", "split"]
+PRIMITIVES = ("walk", "look", "run", "jump")
+TURN = "turn"
+
+_ACTIONS: dict[str, Tokens] = {primitive: (f"I_{primitive.upper()}",) for primitive in PRIMITIVES}
+_VERBS: dict[str, Tokens] = {**_ACTIONS, TURN: ()}
+_TURNS: dict[str, Tokens] = {"left": ("I_TURN_LEFT",), "right": ("I_TURN_RIGHT",)}
+_MANNERS: tuple[Tokens, ...] = ((), ("opposite",), ("around",))
+_TIMES = {"twice": 2, "thrice": 3}
+_CONJUNCTIONS = ("and", "after")
 
 _LONGEST_TRAINING_OUTPUT = 22
 _SIMPLE_TRAINING_SHARE = 0.8
 _OTHERS_PER_COPY = 9  # the added primitive makes up a tenth of the training lines
+
+
+def commands() -> Iterator[Tokens]:
+    """Yields all 20,910 commands, each once: the 102 single phrases, then the pairs with "and", then with "after"."""
+    phrases = list(_phrases())
+    yield from phrases
+    for conjunction in _CONJUNCTIONS:
+        for first, second in product(phrases, phrases):
+            yield (*first, conjunction, *second)
+
+
+def _phrases() -> Iterator[Tokens]:
+    bare = [(primitive,) for primitive in PRIMITIVES]
+    turned = [(verb, *manner, direction) for manner, verb, direction in product(_MANNERS, _VERBS, _TURNS)]
+    repetitions: tuple[Tokens, ...] = ((), *((times,) for times in _TIMES))
+    for phrase, repetition in product([*bare, *turned], repetitions):
+        yield (*phrase, *repetition)
+
+
+def interpret(command: Tokens) -> Tokens | None:
+    """Returns the actions that a command asks for, or None if the command is not of the grammar.
+
+    A gold function for audits: it takes any tokens whatsoever and needs time linear in their number.
+
+    Args:
+        command: For example ``("jump", "left", "twice")``, which asks for
+            ``("I_TURN_LEFT", "I_JUMP", "I_TURN_LEFT", "I_JUMP")``.
+    """
+    for place, word in enumerate(command):
+        if word in _CONJUNCTIONS:
+            first, second = _repeated(command[:place]), _repeated(command[place + 1 :])
+            if first is None or second is None:
+                return None
+            return first + second if word == "and" else second + first
+    return _repeated(command)
+
+
+def _repeated(phrase: Tokens) -> Tokens | None:
+    """Interprets S: a movement, once, twice or thrice."""
+    times = _TIMES.get(phrase[-1]) if phrase else None
+    if times is None:
+        return _movement(phrase)
+    once = _movement(phrase[:-1])
+    return None if once is None else once * times
+
+
+def _movement(phrase: Tokens) -> Tokens | None:
+    """Interprets V: an action, with a turn before it if there is a direction."""
+    match phrase:
+        case (verb,) if verb in _ACTIONS:
+            return _ACTIONS[verb]
+        case (verb, direction) if verb in _VERBS and direction in _TURNS:
+            return _TURNS[direction] + _VERBS[verb]
+        case (verb, "opposite", direction) if verb in _VERBS and direction in _TURNS:
+            return _TURNS[direction] * 2 + _VERBS[verb]
+        case (verb, "around", direction) if verb in _VERBS and direction in _TURNS:
+            return (_TURNS[direction] + _VERBS[verb]) * 4
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The paper's few-shot morphology task (section 5.2), drawn from a SIGMORPHON 2018 file as the authors drew it.
 
+A language's file is in a folder of the user's, or is downloaded once into the user's cache (`locate`).
+
 A split has 1000 training word forms, exactly ``hints`` of them past and ``hints`` future, and three test sets of 100.
 
 The authors drew all 15 splits of a language in one process, so a split rests on every draw before it: the last costs
@@ -7,36 +9,52 @@ about two seconds. Two generators were at work, and how far each is known to be 
 
 - ``RandomState(1)`` chose the past and future forms. Confirmed by the one published trace: of the test forms of the
   Spanish split 0 with 16 hints, 64 future and 86 past ones have tags that split 0 with 4 hints did not train on.
-- ``RandomState(0)`` chose all other forms, and shuffled neighbor lists after each split (``sigmorphon_draws``). It is
-  replayed from a description of the authors' code. Split 0 with 8 hints is confirmed by the paper's samples (appendix
-  G.3): its training sets have 10 of their 12 Spanish and 10 of their 13 Turkish lemmas; other splits have 2 to 6.
+- ``RandomState(0)`` chose all other forms, and shuffled neighbor lists after each split (`replay_neighbor_draws`). It
+  is replayed from a description of the authors' code. Split 0 with 8 hints is confirmed by the paper's samples
+  (appendix G.3): its training sets have 10 of their 12 Spanish and 10 of their 13 Turkish lemmas; other splits have 2
+  to 6.
 
 Records come out as they went in: casing is not normalised, as the authors' loader did afterwards.
 """
 
+import hashlib
+import http.client
+import os
+import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.data.sigmorphon_draws import replay_neighbor_draws
-from recombine.data.sigmorphon_files import fetch, is_official, locate
-from recombine.errors import RecombineError
+from recombine.data.output import MAX_WHOLE, check_whole, read_whole, replacing
+from recombine.errors import RecombineError, unknown
 from recombine.example import Tokens
 from recombine.inflection import Inflection
-
-__all__ = ["HINTS", "SPLITS", "FewShot", "fetch", "few_shot", "few_shots", "is_official", "locate"]
 
 HINTS = (4, 8, 16)
 """How many past, and how many future, forms there may be in a training set."""
 SPLITS = (0, 1, 2, 3, 4)
 """The numbers of the splits for each of the HINTS."""
 
+SHA256 = {
+    "spanish": "41cdf10b69e99a0d2b3011d01b823acab2155ec6a4da3a8f3492d8fe35dcd95b",
+    "swahili": "e352c183db1b51685a6227f6f3600bcd74569ad4c853f342293448b540d0ac39",
+    "turkish": "90cd87bc072a683c1a2b9a8dffeefe4a1690e37154f0912c45ea8e9d525f1f16",
+}
+"""The languages that can be downloaded, those of the paper, with the hashes of their files."""
+
+_FOLDER = "https://raw.githubusercontent.com/sigmorphon/conll2018/master/task1/all"
+_SUFFIX = "-train-high"
+_TIMEOUT = 30.0  # seconds without an answer
+
 _TRAIN, _TEST, _PER_TYPE = 1000, 100, 20
+_PAIRS = 4  # prototype pairs per word form
 
 _Indices = NDArray[np.int64]
+_Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +190,187 @@ def _capped(types: Sequence[_Indices], rng: np.random.RandomState) -> _Indices:
 
 def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def replay_neighbor_draws(
+    rng: np.random.RandomState, train: Sequence[Inflection], *, held_out: Sequence[Inflection]
+) -> None:
+    """Advances a generator as the authors' neighborhoods for one split did.
+
+    After each split the authors gave every word form of it four pairs of prototypes, and drew from the same generator
+    as they went: one shuffle of the form's candidates, whose number is all that matters, and one coin for each pair
+    whose second prototype was missing. The next split takes the same draws. Here the numbers of candidates and of
+    missing prototypes are computed for all word forms at once.
+
+    Axes, here and below: n word forms (the training ones first), m training forms, t tags, u training tag sets.
+
+    Args:
+        rng: The generator.
+        train: The training forms, candidates for being prototypes.
+        held_out: The other forms in the authors' order, an even number in each set: other development forms, past,
+            other, future.
+    """
+    forms = [*train, *held_out]
+    tags = np.minimum(_counts([form.tags for form in forms]), 1)
+    lemmas = _counts([form.lemma for form in forms])
+    distances = _symmetric_differences(tags, tags[: len(train)])
+    candidates = _candidates(distances)
+    similarities = _jaccard_similarities(lemmas, lemmas[: len(train)])
+    # Smaller distance first, then the less similar lemma, then (argmin) the earlier form; infinity is no candidate.
+    ranking = np.where(candidates, distances + similarities / 2, np.inf)
+    missing = _missing_second_prototypes(ranking, tags)
+    candidate_list = np.arange(len(train))
+    for length, coins in zip(candidates.sum(axis=1).tolist(), missing.tolist(), strict=True):
+        rng.shuffle(candidate_list[:length])
+        for _ in range(coins):
+            rng.permutation(2)
+
+
+def _counts(sequences: Sequence[Sequence[str]]) -> _Matrix:
+    """Returns how often each symbol is in each sequence: one row per sequence, one column per symbol."""
+    columns: dict[str, int] = {}
+    cells = [
+        (row, columns.setdefault(symbol, len(columns))) for row, symbols in enumerate(sequences) for symbol in symbols
+    ]
+    counts = np.zeros((len(sequences), len(columns)))
+    np.add.at(counts, tuple(np.array(cells).T), 1)
+    return counts
+
+
+def _symmetric_differences(tags: _Matrix, train_tags: _Matrix) -> _Matrix:
+    common: _Matrix = tags @ train_tags.T  # n x m
+    sizes: _Matrix = tags.sum(axis=1)[:, None] + train_tags.sum(axis=1)
+    return sizes - 2 * common
+
+
+def _candidates(distances: _Matrix) -> NDArray[np.bool_]:
+    """Tells which training forms may be first prototypes: not the form itself, for even forms also none of its tags."""
+    candidates = np.ones(distances.shape, dtype=bool)  # n x m
+    np.fill_diagonal(candidates[: distances.shape[1]], False)
+    candidates[::2] &= distances[::2] > 0
+    return candidates
+
+
+def _jaccard_similarities(lemmas: _Matrix, train_lemmas: _Matrix) -> _Matrix:
+    """Returns the Jaccard similarity of the lemmas as multisets of characters."""
+    common = np.zeros((len(lemmas), len(train_lemmas)), dtype=np.int16)  # n x m
+    for counts, train_counts in zip(lemmas.T.astype(np.int16), train_lemmas.T.astype(np.int16), strict=True):
+        common += np.minimum.outer(counts, train_counts)
+    all_characters: _Matrix = lemmas.sum(axis=1)[:, None] + train_lemmas.sum(axis=1) - common
+    return common / all_characters
+
+
+def _missing_second_prototypes(ranking: _Matrix, tags: _Matrix) -> NDArray[np.int64]:
+    """Returns, for each form, how many of its first prototypes have no second one to go with them.
+
+    A second prototype has every tag of the form that the first lacks, and the tags of neither.
+    """
+    rows, m = np.arange(len(tags)), ranking.shape[1]
+    tag_sets, set_of = np.unique(tags, axis=0, return_inverse=True)
+    set_of = set_of.reshape(-1)
+    train_sets = np.unique(set_of[:m])
+    missing = np.zeros(len(tags), dtype=np.int64)
+    for _ in range(_PAIRS):
+        first = ranking.argmin(axis=1)
+        ranking[rows, first] = np.inf
+        lacking = tags * (1 - tags[first])  # n x t
+        fits = lacking @ tag_sets[train_sets].T == lacking.sum(axis=1, keepdims=True)  # n x u
+        fits &= (train_sets != set_of[:, None]) & (train_sets != set_of[first][:, None])
+        missing += ~fits.any(axis=1)
+    return missing
+
+
+def locate(language: str, source: Path | None = None) -> Path:
+    """Returns the path of a language's file, downloading it if no folder is given.
+
+    Args:
+        language: For example ``"turkish"``; with a source, any language that has a file there.
+        source: A folder that holds ``{language}-train-high``.
+
+    Raises:
+        RecombineError: If there is no such file, or it cannot be downloaded.
+    """
+    if source is None:
+        return fetch(language)
+    if not source.is_dir():
+        raise RecombineError("there is no such folder.", place=str(source))
+    # Only listed files are served, so a language such as "../x" is unknown rather than a way out of the folder.
+    paths = {path.name.removesuffix(_SUFFIX): path for path in source.glob(f"*{_SUFFIX}")}
+    if not paths:
+        raise RecombineError(
+            f"the folder holds no file called LANGUAGE{_SUFFIX}.",
+            place=str(source),
+            hint="The files are in task1/all of github.com/sigmorphon/conll2018.",
+        )
+    if language not in paths:
+        raise unknown("language", language, paths)
+    return paths[language]
+
+
+def fetch(language: str, *, cache: Path | None = None) -> Path:
+    """Returns the path of a language's official file, downloading it the first time.
+
+    Args:
+        language: One of those in ``SHA256``.
+        cache: The folder in which downloads are kept, instead of the user's cache folder.
+
+    Raises:
+        RecombineError: If the language cannot be downloaded, there is no connection, or the file is not the official
+            one.
+    """
+    if language not in SHA256:
+        error = unknown("language", language, SHA256)
+        raise RecombineError(
+            error.message, hint=f"{error.hint} For others, name a folder with the language's file: `source`."
+        )
+    path = (cache or cache_folder() / "sigmorphon2018") / f"{language}{_SUFFIX}"
+    if not is_official(path, language):
+        download(
+            f"{_FOLDER}/{path.name}",
+            path,
+            sha256=SHA256[language],
+            hint=f"Get {path.name} by other means and name its folder: `source`.",
+        )
+    return path
+
+
+def is_official(path: Path, language: str) -> bool:
+    """Tells whether a file is there, and that of the shared task as it was published."""
+    return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256[language]
+
+
+def cache_folder() -> Path:
+    """Returns where downloads are kept: ``recombine`` in ``$XDG_CACHE_HOME``, else in ``~/.cache``."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The XDG specification wants relative paths to be ignored.
+    return (given if given.is_absolute() else Path.home() / ".cache") / "recombine"
+
+
+def download(url: str, target: Path, *, sha256: str, hint: str) -> None:
+    """Writes the file at an address to the target, all of it or nothing.
+
+    Args:
+        url: Where the file is.
+        target: Where it goes; folders are made.
+        sha256: What the file's bytes hash to, in hexadecimal.
+        hint: What to do if it cannot be had, for the error.
+
+    Raises:
+        RecombineError: If there is no answer, the answer is an error or another file, or the target can't be written.
+    """
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
+            content: bytes = response.read(MAX_WHOLE + 1)
+            if response.length and len(content) <= MAX_WHOLE:
+                raise http.client.IncompleteRead(content, response.length)
+    except (OSError, http.client.HTTPException) as error:
+        raise RecombineError(f"could not download {url} ({error}).", hint=hint) from error
+    check_whole(len(content), place=url)
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise RecombineError(f"{url} is not the expected file: SHA-256 {found}, expected {sha256}.", hint=hint)
+    try:
+        with replacing(target, force=True) as file:
+            file.write(content)
+    except RecombineError as error:
+        raise RecombineError(error.message, place=str(target), hint=hint) from error

@@ -1,15 +1,47 @@
-"""Tokens and their ids: the border between strings and numbers."""
+"""Tokens and their ids, the border between strings and numbers; and signs that tokens are not what they should be."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
 
-from recombine.data.limits import check_vocabulary
+from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
+from recombine.inflection import is_tag
+
+MAX_VOCABULARY = 1_000_000
+"""The most different tokens: each has a row in the tables of a network, and a code point in searches."""
+
+MAX_CELLS = 1 << 30
+"""The most places of a table that has a row for each example, as wide as the longest: 8 GB."""
 
 PAD, BOS, UNK, EOS, SEP = range(5)
 """Ids that stand for no token of the data: padding, start, unknown, end, and the ▷ between x and y."""
+
+STRANGE = 0.5
+"""New examples with more than this share of tokens that are in no original were hardly made of originals."""
+
+UNLIKE, LEAST = 0.8, 20
+"""Outputs or tags are too unlike if this share of them, out of at least this many, have no token in common."""
+
+
+def check_vocabulary(tokens: int) -> None:
+    """Raises the error for too many different tokens."""
+    if tokens > MAX_VOCABULARY:
+        raise RecombineError(
+            f"the examples have more than {MAX_VOCABULARY:,} different tokens.",
+            hint="Check what a token is; split words into smaller pieces.",
+        )
+
+
+def check_table(rows: int, longest: int) -> None:
+    """Raises the error for examples whose table would not fit: many, of which some are very long."""
+    if rows * longest > MAX_CELLS:
+        raise RecombineError(
+            f"{rows:,} examples with up to {longest:,} tokens make too large a table.",
+            hint="Leave out or cut the longest examples, or take a part of the file.",
+        )
 
 
 @dataclass(frozen=True)
@@ -62,3 +94,45 @@ class Vocabulary:
     def unseen(self, examples: Iterable[Example]) -> list[str]:
         """Returns the tokens of examples that are not in the vocabulary, sorted."""
         return sorted({token for example in examples for token in (*example.x, *example.y)} - self._ids.keys())
+
+
+def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[str]:
+    """Returns the tokens of new inputs (or outputs) that are in no original one, if that is most of them; else none.
+
+    So it is where one file was read as words and the other as characters, or where the two are of different tasks.
+
+    Args:
+        originals: The inputs, or the outputs, of the original examples.
+        new: Those of the new examples.
+    """
+    known = {token for side in originals for token in side}
+    strange = [token for side in new for token in side if token not in known]
+    return list(dict.fromkeys(strange)) if len(strange) > STRANGE * sum(map(len, new)) else []
+
+
+def are_unlike(examples: Sequence[Example]) -> bool:
+    """Tells whether nearly every output has only tokens of its own, so that there are no parts to recombine.
+
+    So it is with dates or numbers that are read as words.
+
+    Args:
+        examples: Training examples; repetitions count once.
+    """
+    return _share_little([frozenset(example.y) for example in dict.fromkeys(examples)])
+
+
+def have_tags_of_their_own(examples: Sequence[Example]) -> bool:
+    """Tells whether nearly every word form has only tags of its own, which are hardly tags then.
+
+    So it is where the columns of a file have another order.
+
+    Args:
+        examples: Word forms in the generator's order; repetitions count once.
+    """
+    return _share_little([frozenset(filter(is_tag, example.x)) for example in dict.fromkeys(examples)])
+
+
+def _share_little(sets: Sequence[frozenset[str]]) -> bool:
+    seen = Counter(token for each in sets for token in each)
+    own = sum(all(seen[token] == 1 for token in each) for each in sets)
+    return len(sets) >= LEAST and own >= UNLIKE * len(sets)

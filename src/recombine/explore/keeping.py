@@ -4,8 +4,7 @@ from pathlib import Path
 from threading import Lock
 
 from recombine.data.files import read, write
-from recombine.data.locking import locked
-from recombine.data.output import check_free, sweep
+from recombine.data.output import check_free, locked, sweep
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.data.limits import check_vocabulary
+from recombine.data.vocabulary import check_vocabulary
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example
 from recombine.neighborhoods.bags import Bags

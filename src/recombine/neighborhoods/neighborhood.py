@@ -11,8 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from recombine.data.limits import check_whole
-from recombine.data.output import replacing
+from recombine.data.output import check_whole, replacing
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods.ragged import Integers

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.data.text import Line, shown
-from recombine.data.tokenization import check_kind, check_side, join, split
+from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, overload
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
-from recombine.data.text import Line
-from recombine.data.tokenization import join, split
+from recombine.data.text import Line, join, split
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens

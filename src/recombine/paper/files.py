@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recombine.augmentation.protocol import Samples
-from recombine.data import files, jsonl
+from recombine.data import files
+from recombine.data.formats import Jsonl
 from recombine.example import Tokens
 
 ACCOUNT = "account.json"
@@ -14,7 +15,7 @@ ACCOUNT = "account.json"
 def write_samples(each: Sequence[Samples], folder: Path) -> None:
     """Writes the samples of each seed, and how many candidates were rejected and why."""
     for number, samples in enumerate(each):
-        lines = "".join(f"{jsonl.render(example)}\n" for example in samples)
+        lines = "".join(f"{Jsonl().render(example)}\n" for example in samples)
         (folder / f"{number}.jsonl").write_text(lines, encoding="utf-8")
     accounts = [
         {"requested": samples.requested, "rejected": dict(samples.rejected), "shortfall": samples.shortfall}

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.augmentation.protocol import Samples
-from recombine.data.limits import read_whole
-from recombine.data.locking import locked
-from recombine.data.output import replacing, sweep
+from recombine.data.output import locked, read_whole, replacing, sweep
 from recombine.data.sealing import sealed, unseal
 from recombine.errors import RecombineError
 from recombine.evaluation.audit import audit

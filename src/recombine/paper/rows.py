@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from recombine.data.limits import read_whole
+from recombine.data.output import read_whole
 from recombine.data.sigmorphon import HINTS
 from recombine.errors import RecombineError, unknown
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
 
-from recombine.data.limits import read_whole
-from recombine.data.output import replacing
+from recombine.data.output import read_whole, replacing
 from recombine.data.sealing import sealed, unseal
 from recombine.errors import RecombineError
 from recombine.example import Tokens

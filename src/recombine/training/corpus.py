@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.data.limits import check_table
-from recombine.data.vocabulary import PAD, Vocabulary
+from recombine.data.vocabulary import PAD, Vocabulary, check_table
 from recombine.example import Example, Tokens
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recombine import __version__
-from recombine.data.limits import read_whole
-from recombine.data.output import ROOM, replacing_folder
+from recombine.data.output import ROOM, read_whole, replacing_folder
 from recombine.errors import RecombineError
 
 MANIFEST = "model.json"

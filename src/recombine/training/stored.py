@@ -12,9 +12,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from recombine.data.limits import read_whole
-from recombine.data.output import replacing
-from recombine.data.tokenization import check_kind
+from recombine.data.output import read_whole, replacing
+from recombine.data.text import check_kind
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError, unknown
 from recombine.inflection import DIRECTIONS

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from recombine.data.suitability import LEAST, are_unlike, strange_tokens
+from recombine.data.vocabulary import LEAST, are_unlike, strange_tokens
 from recombine.example import Example, Tokens
 
 DATES = [(f"{day} May {year}", f"{year}-05-{day}") for day in range(10, 28) for year in (1990, 2013)]
