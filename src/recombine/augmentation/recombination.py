@@ -13,6 +13,7 @@ from recombine.augmentation.protocol import Samples, Validator
 from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, Validators
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import read, write
+from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
@@ -27,7 +28,6 @@ from recombine.training.loop import Evaluate, Fitted, Report
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import WEIGHTS, Stored
-from recombine.training.untrusted import fitting, typed
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"

@@ -13,6 +13,7 @@ from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.text import shown
+from recombine.data.untrusted import fitting
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example
 from recombine.models.device import resolve
@@ -25,7 +26,6 @@ from recombine.own_data.validators import Rarity, check_function, name_of, namin
 from recombine.training.loop import Report
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
-from recombine.training.untrusted import fitting
 
 AUTO: Literal["auto"] = "auto"
 

@@ -10,6 +10,7 @@ from recombine.augmentation.drawing import distinct_examples, unfitted
 from recombine.augmentation.protocol import Novelty
 from recombine.augmentation.resample import Resampler
 from recombine.data.files import read, write
+from recombine.data.untrusted import fitting
 from recombine.example import Example
 from recombine.inflection import are_inflections, is_tag
 from recombine.own_data import choices
@@ -18,7 +19,6 @@ from recombine.own_data.contract import Learned, OwnDataAugmenter
 from recombine.own_data.settings import given_again
 from recombine.own_data.validators import Judge, Rarity, rarity_rule
 from recombine.training.folder import read_settings, writing
-from recombine.training.untrusted import fitting
 
 EXAMPLES = "examples.jsonl"
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, overload
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.data.text import Line, join, split
+from recombine.data.untrusted import fitting
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
@@ -32,7 +33,6 @@ from recombine.prediction import predictor
 from recombine.training.loop import Report
 from recombine.training.recipe import Recipe
 from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
-from recombine.training.untrusted import fitting
 
 NAMED = 10
 """How many unseen tokens a warning names."""

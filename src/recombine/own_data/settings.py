@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self, get_type_hints
 
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
+from recombine.data.untrusted import typed
 from recombine.errors import unknown
 from recombine.inflection import is_tag
 from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data.choices import Choice
 from recombine.training.recipe import Recipe
-from recombine.training.untrusted import typed
 
 _KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **NEIGHBORHOODS}
 """Settings that are records, by the name that says in a file what they are."""

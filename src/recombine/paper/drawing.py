@@ -14,8 +14,7 @@ from recombine.experiment import Task
 from recombine.inflection import is_named_tag
 from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
 from recombine.own_data.validators import agreement, all_of
-from recombine.paper.settings import Settings
-from recombine.paper.strict import described
+from recombine.paper.settings import Settings, described
 from recombine.paper.tasks import different, of_each
 
 NEAR = 2

@@ -14,8 +14,7 @@ from recombine.experiment import Task
 from recombine.paper.distribution import Source, lacks_neighborhoods
 from recombine.paper.drawing import drawn
 from recombine.paper.files import write_samples
-from recombine.paper.settings import Settings
-from recombine.paper.strict import described
+from recombine.paper.settings import Settings, described
 from recombine.paper.work import MODEL, Work
 
 Needs = Sequence[tuple[Work, Source]]

@@ -5,9 +5,8 @@ from typing import Any
 
 from recombine.example import Example
 from recombine.experiment import Task
-from recombine.paper.settings import BOTH, Settings
+from recombine.paper.settings import BOTH, Settings, described
 from recombine.paper.stages import Stage, digest_of
-from recombine.paper.strict import described
 from recombine.paper.tasks import different
 
 

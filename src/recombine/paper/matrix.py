@@ -33,9 +33,8 @@ from recombine.paper.jointly import joint_jobs
 from recombine.paper.provenance import provenance
 from recombine.paper.records import items, sampled_part, scored_part, with_predictions, write_record
 from recombine.paper.rows import Row
-from recombine.paper.settings import Settings, settings
+from recombine.paper.settings import Settings, described, settings
 from recombine.paper.stages import Cache, Done
-from recombine.paper.strict import described
 from recombine.paper.tasks import task
 from recombine.paper.underway import Experiment
 from recombine.paper.work import Job, Progress, Work

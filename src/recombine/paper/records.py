@@ -5,18 +5,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 import numpy as np
 
 from recombine.augmentation.protocol import Samples
 from recombine.data.output import locked, read_whole, replacing, sweep
 from recombine.data.sealing import sealed, unseal
+from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.evaluation.audit import audit
 from recombine.evaluation.seeds import summarize
 from recombine.example import Tokens
-from recombine.paper.form import is_record
 from recombine.paper.rows import in_file_names
 
 if TYPE_CHECKING:
@@ -26,6 +26,45 @@ LISTED = 20
 """So many samples are listed, of all seeds together."""
 ITEMS = 8
 """So many test items are shown whose inputs are among the samples, and as many others."""
+
+
+class _Example(TypedDict):
+    x: str
+    y: str
+
+
+class _Audit(TypedDict):
+    n: int
+    novel: int
+    inputs_in_test: int
+    right_and_novel: int | None
+
+
+class _Share(TypedDict):
+    mean: float
+    deviation: float
+    n: int
+
+
+class _Record(TypedDict, total=False):
+    """What readers of a record rely on; what it does not have, they do without."""
+
+    row: Required[str]
+    column: Required[str]
+    exact_match: Required[list[float]]
+    seeds: list[int]
+    correct: list[str]
+    tested: int
+    samples: list[_Audit | None]
+    samples_right: _Share | None
+    kept: list[int]
+    rejected: list[dict[str, int]]
+    listing: list[_Example]
+    items: list[_Example]
+    sets: dict[str, int]
+    counts: list[str]
+    novel: list[str]
+    classes: list[dict[str, int]]
 
 
 def sampled_part(samples: Sequence[Samples], tasks: Sequence["Task"], seeds: Sequence[int]) -> dict[str, Any]:
@@ -167,13 +206,23 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     for path in sorted(folder.glob("*.json")):
         try:
             content: dict[str, Any] = json.loads(read_whole(path).decode("utf-8"))
+            typed(content, _Record, further=True)
         except (OSError, ValueError, RecursionError) as error:
             raise RecombineError("this is no record of an experiment.", place=str(path)) from error
-        if not is_record(content):
+        except RecombineError as error:
+            message = f"this is no record of an experiment: {error.message}"
+            raise RecombineError(message, place=error.place or str(path), hint=error.hint) from error
+        if not all(_holds(text, content.get("tested", -1)) for text in content.get("correct", [])):
             raise RecombineError("this is no record of an experiment.", place=str(path))
         unseal(content, place=str(path), hint="Get it again, or make it again.")
         found.append(content)
     return found
+
+
+def _holds(packed: str, count: int) -> bool:
+    """Tells whether a text of base64 holds this number of bits, filled up to bytes."""
+    in_bytes = (count + 7) // 8
+    return count >= 0 and len(packed) == 4 * ((in_bytes + 2) // 3)
 
 
 def correctness(record: Mapping[str, Any]) -> np.ndarray | None:

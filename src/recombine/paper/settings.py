@@ -1,17 +1,32 @@
 """Everything that a row of a table depends on, on one split."""
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hints
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
-from recombine.errors import RecombineError
-from recombine.neighborhoods import LongShort, Rule, Tagged
+from recombine.data.untrusted import typed
+from recombine.errors import RecombineError, unknown
+from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Rule, Tagged
 from recombine.paper.rows import Row
-from recombine.paper.strict import updated
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 from recombine.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Record = TypeVar("Record", bound=DataclassInstance)
+else:
+    Record = TypeVar("Record")
+
+NOTHING = "none"
+"""Stands for None, which TOML cannot say."""
+
+FILLED_IN = ("vocabulary", "network.prototypes")
+"""Fields that follow from other settings or from the data."""
 
 BOTH = "geca and recombination"
 Method = Literal["none", "oversample", "geca", "recombination", "geca and recombination", "direct"]
@@ -115,4 +130,51 @@ def settings(row: Row, split: str, base: Settings | None = None) -> Settings:
     for layer in row.layers:
         found = updated(found, layer.table, place=layer.place)
         found = updated(found, layer.splits.get(split, {}), place=layer.place)
+    return found
+
+
+def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str = "") -> Record:
+    """Returns the record with the settings of a table in place of its own.
+
+    Args:
+        record: A dataclass. A field that is one itself takes a table; one that holds a rule for neighborhoods may
+            change it with the key ``rule``.
+        table: Values by the names of fields.
+        place: The file, for errors.
+        within: The keys that lead to the table, for errors.
+
+    Raises:
+        RecombineError: If a key is no field, or a value is not of the field's type or makes no sense.
+    """
+    types = get_type_hints(type(record))
+    known = [field.name for field in fields(record) if field.init and not f"{within}{field.name}".endswith(FILLED_IN)]
+    changes: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"{within}{key}"
+        if key not in known:
+            error = unknown("setting", name, [f"{within}{field}" for field in known])
+            raise RecombineError(error.message, place=place, hint=error.hint)
+        now: Any = getattr(record, key)
+        if is_dataclass(now):
+            further = typed(value, dict[str, Any], name=name, place=place, toml=True)
+            if "rule" in further and isinstance(now, tuple(NEIGHBORHOODS.values())):
+                rule = typed(further.pop("rule"), Literal[*NEIGHBORHOODS], name=f"{name}.rule", place=place, toml=True)
+                now = now if isinstance(now, NEIGHBORHOODS[rule]) else NEIGHBORHOODS[rule]()
+            changes[key] = updated(now, further, place=place, within=f"{name}.")
+        else:
+            is_none = value == NOTHING and NoneType in get_args(types[key])
+            changes[key] = None if is_none else typed(value, types[key], name=name, place=place, toml=True)
+    try:
+        return replace(record, **changes)
+    except RecombineError as error:
+        raise RecombineError(error.message, place=place, hint=error.hint) from error
+
+
+def described(record: object) -> dict[str, Any]:
+    """Returns all settings of a dataclass as a JSON-friendly table, which `updated` could read."""
+    found: dict[str, Any] = {"rule": record.name} if type(record) in NEIGHBORHOODS.values() else {}  # type: ignore[attr-defined]
+    for field_ in fields(record):  # type: ignore[arg-type]
+        if field_.init:
+            value = getattr(record, field_.name)
+            found[field_.name] = described(value) if is_dataclass(value) else value
     return found

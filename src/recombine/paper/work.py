@@ -20,9 +20,8 @@ from recombine.paper.drawing import drawn
 from recombine.paper.effort import Effort
 from recombine.paper.files import read_predictions, read_samples, write_predictions, write_samples
 from recombine.paper.keys import Keys
-from recombine.paper.settings import Settings
+from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Done, Stage
-from recombine.paper.strict import described
 from recombine.paper.tasks import different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Prediction, Predictor

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
@@ -18,7 +19,6 @@ from recombine.training.loop import Fitted, Report
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 from recombine.training.stored import WEIGHTS, Stored
-from recombine.training.untrusted import fitting, typed
 
 BATCH = 512
 KIND = "predictor"

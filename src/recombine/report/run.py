@@ -9,9 +9,9 @@ from typing import Literal, NoReturn
 
 from recombine.data.output import read_whole, replacing
 from recombine.data.sealing import sealed, unseal
+from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.example import Tokens
-from recombine.report.decoding import decode
 
 RUN_FILE = "run.json"
 """The file of a run's folder that holds what the report shows."""
@@ -189,7 +189,7 @@ def read_run(folder: str | Path) -> Run:
         document = _parse(content, str(path))
         if isinstance(document, dict):
             unseal(document, place=str(path), hint="Get it again, or compare again.")
-        run = decode(document, Run)
+        run: Run = typed(document, Run)
         _check(run)
     except RecombineError as error:
         raise RecombineError(error.message, place=error.place or str(path), hint=error.hint) from error

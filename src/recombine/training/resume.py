@@ -11,12 +11,12 @@ from typing import Any
 
 import torch
 
+from recombine.data.untrusted import fitting
 from recombine.models.device import fused
 from recombine.training.corpus import Corpus
 from recombine.training.loop import History, Trainer
 from recombine.training.schedule import Group
 from recombine.training.stored import read_tensors, write_tensors
-from recombine.training.untrusted import fitting
 
 EVERY = 20.0
 """Seconds between two saves, at least; the first is after the first epoch, so that little is lost from the start."""

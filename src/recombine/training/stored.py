@@ -14,6 +14,7 @@ from torch import Tensor
 
 from recombine.data.output import read_whole, replacing
 from recombine.data.text import check_kind
+from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError, unknown
 from recombine.inflection import DIRECTIONS
@@ -23,7 +24,6 @@ from recombine.models.recombiner import Recombiner
 from recombine.training.folder import read_settings
 from recombine.training.loop import Fitted, History
 from recombine.training.recipe import Recipe
-from recombine.training.untrusted import fitting, typed
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:

@@ -1,0 +1,157 @@
+"""JSON and TOML that somebody else may have written: of the right names and types, or an error; never code.
+
+`msgspec` does the checking: it checks dataclasses, Literals, unions and tuples by their annotations, tells the path of
+what is wrong, and is one small wheel without dependencies. This module adds what it lacks: unknown keys are errors, and
+errors show the value and say in words what was expected.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from recombine.errors import RecombineError, unknown
+
+_WHOLE = "the document"
+
+_WORDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a string",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
+"""What errors call the types of msgspec's messages."""
+
+_TOML_WORDS = _WORDS | {"null": '"none"', "object": "a table"}
+"""The same in TOML, which has no null."""
+
+_SIMPLE, _NESTED = (bool, int, float, str, NoneType), (Literal, list, tuple, dict)
+
+_LONGEST = 40
+"""Characters of a value that errors show."""
+
+
+@contextmanager
+def fitting(folder: Path) -> Iterator[None]:
+    """Turns whatever goes wrong where a model is put together into the error for settings that make no sense.
+
+    Args:
+        folder: The model's.
+    """
+    message, place, hint = "the settings do not fit the weights", str(folder), "Train again."
+    try:
+        yield
+    except RecombineError as error:
+        if error.place is not None:
+            raise
+        raise RecombineError(f"{message}: {error.message}", place=place, hint=error.hint or hint) from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError) as error:
+        raise RecombineError(f"{message}.", place=place, hint=hint) from error
+
+
+def typed(
+    value: object,
+    kind: Any,  # noqa: ANN401
+    *,
+    name: str = "",
+    place: str | None = None,
+    further: bool = False,
+    toml: bool = False,
+) -> Any:  # noqa: ANN401
+    """Returns a value of JSON or TOML as one of a type: a table becomes a dataclass, a list a list or tuple.
+
+    Args:
+        value: The value, of any shape.
+        kind: Any type that msgspec knows, or a union of such types with others, which no file can hold and which are
+            left out. A key of a dataclass may be missing if its field has a default.
+        name: The keys that lead to the value, for errors.
+        place: The file, for errors.
+        further: Ignore unknown keys. Default: they are errors.
+        toml: Use the words of TOML in errors. Default: those of JSON.
+
+    Raises:
+        RecombineError: If a key is missing or unknown, or a value is of another type.
+    """
+    kind = _in_files(kind)
+    try:
+        found = msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise RecombineError(
+            _in_words(str(error), value, kind, name, _TOML_WORDS if toml else _WORDS), place=place
+        ) from error
+    except RecursionError as error:
+        raise RecombineError(f"{name or _WHOLE} is nested too deeply.", place=place) from error
+    except RecombineError as error:  # of a dataclass whose values make no sense
+        raise RecombineError(error.message, place=error.place or place, hint=error.hint) from error
+    if not further:
+        _expect_known(value, msgspec.to_builtins(found), name, place)
+    return found
+
+
+def _expect_known(given: object, known: object, name: str, place: str | None) -> None:
+    """Raises the error for a key that did not find its way into a dataclass."""
+    if isinstance(given, dict) and isinstance(known, dict):
+        for key, value in given.items():
+            if key not in known:
+                error = unknown(f"key of {name or _WHOLE}", key, known)
+                raise RecombineError(error.message, place=place, hint=error.hint)
+            _expect_known(value, known[key], f"{name}.{key}" if name else key, place)
+    elif isinstance(given, list) and isinstance(known, list | tuple):
+        for number, (value, other) in enumerate(zip(given, known, strict=True)):
+            _expect_known(value, other, f"{name}[{number}]", place)
+
+
+def _in_words(message: str, value: object, kind: Any, name: str, vocabulary: Mapping[str, str]) -> str:  # noqa: ANN401
+    """Returns a message of msgspec's with the place and the value that it speaks of."""
+    problem, _, path = message.partition(" - at `$")
+    steps = re.findall(r"[^.\[\]`]+", path)
+    where = f"{name}{path.rstrip('`')}".removeprefix(".") or _WHOLE
+    if missing := re.search("required field `(.+)`", problem):
+        return f"{where} lacks {missing[1]!r}."
+    for step in steps:
+        kind = _within(kind, step)
+        if step == "...":  # any value of a dict: msgspec does not tell which
+            return f"{where}: {problem}."
+        value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index]
+    options = _options(kind)
+    choices = [repr(choice) for option in options if get_origin(option) is Literal for choice in get_args(option)]
+    types = re.search("Expected `(.+)`, got", problem)
+    expected = types[1].split(" | ") if types else ["float"]
+    words = choices or [vocabulary.get(word, word) for word in expected]
+    return f"{where} is {_shown(value)}; expected {' or '.join(words)}."
+
+
+def _options(kind: Any) -> Sequence[Any]:  # noqa: ANN401
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def _in_files(kind: Any) -> Any:  # noqa: ANN401
+    """Returns a union without functions and other things that files do not hold; any other type as it is."""
+    options = [each for each in _options(kind) if each in _SIMPLE or get_origin(each) in _NESTED or is_dataclass(each)]
+    return reduce(or_, options) if options else kind
+
+
+def _within(kind: Any, step: str) -> Any:  # noqa: ANN401
+    """Returns the type that a step of a path leads to."""
+    (kind, *_) = (option for option in _options(kind) if option is not NoneType)
+    if get_origin(kind) in (list, tuple):
+        return get_args(kind)[0]
+    return get_args(kind)[1] if get_origin(kind) is dict else get_type_hints(kind)[step]
+
+
+def _shown(value: object) -> str:
+    """Returns a value as errors show it: what is long or nested by its kind only."""
+    if isinstance(value, list | dict):
+        return _WORDS["object" if isinstance(value, dict) else "array"]
+    shown = repr(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
