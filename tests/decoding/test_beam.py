@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import PRODUCIBLE, VARIANTS, batch, every_sequence, network
+from networks import PLAIN, PRODUCIBLE, VARIANTS, batch, every_sequence, network
 
 from recombine.data.vocabulary import EOS, PAD
 from recombine.decoding.generate import Decoding, generate
@@ -10,7 +10,6 @@ from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 
-PLAIN = {name: replace(a, state_dropout=0.0) for name, a in VARIANTS.items() if not a.latent}
 every_variant = pytest.mark.parametrize("architecture", PLAIN.values(), ids=PLAIN)
 
 

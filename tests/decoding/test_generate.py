@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, batch, every_sequence, network, one_at_a_time
+from networks import MORPHOLOGY, PLAIN, SCAN, VARIANTS, batch, every_sequence, network, one_at_a_time
 from scipy import stats
 from torch import Tensor
 
@@ -14,8 +14,6 @@ from recombine.models.recombiner import Recombiner
 
 STRATEGIES = [Decoding("greedy"), Decoding("temperature", 1.3), Decoding("mixed", 0.7), Decoding("beam", width=3)]
 every_strategy = pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda decoding: decoding.strategy)
-# Dropout that acts at test time would make the network another one at every look.
-PLAIN = {name: replace(a, state_dropout=0.0) for name, a in VARIANTS.items() if not a.latent}
 every_variant = pytest.mark.parametrize("architecture", PLAIN.values(), ids=PLAIN)
 
 
@@ -212,7 +210,7 @@ def test_sequences_are_the_same_whether_or_not_ended_ones_are_left_behind(
     monkeypatch.setattr("recombine.decoding.generate.LOOK", 3)
     left_behind = generate(model, prototypes, 24, decoding, Noise([3, 4]))
     if decoding.strategy == "temperature":  # the likeliest tokens need not come to an end
-        assert 16 in kept
+        assert kept
     monkeypatch.setattr("recombine.decoding.generate.NARROWER", 0)
     kept.clear()
     all_the_way = generate(model, prototypes, 24, decoding, Noise([3, 4]))

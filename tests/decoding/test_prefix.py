@@ -1,8 +1,6 @@
-from dataclasses import replace
-
 import pytest
 import torch
-from networks import VARIANTS, A, B, batch, network
+from networks import PLAIN, A, B, batch, network
 
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, generate
@@ -11,7 +9,6 @@ from recombine.models.noise import Noise
 
 STRATEGIES = [Decoding("greedy"), Decoding("temperature", 1.3), Decoding("mixed", 0.7), Decoding("beam", width=3)]
 every_strategy = pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda decoding: decoding.strategy)
-PLAIN = {name: replace(a, state_dropout=0.0) for name, a in VARIANTS.items() if not a.latent}
 every_variant = pytest.mark.parametrize("architecture", PLAIN.values(), ids=PLAIN)
 
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from networks import VARIANTS, batch, network
+from networks import NAMED, batch, network
 from scipy import integrate, special, stats
 
 from recombine.models.latent import Latent, von_mises_fisher
@@ -100,7 +100,7 @@ def test_the_gradient_reaches_mu() -> None:
 
 
 def test_mu_depends_on_the_target_and_on_every_prototype() -> None:
-    model = network(VARIANTS["scan-latent"])
+    model = network(NAMED["scan-latent"])
     prototypes, target = batch(model, 1)
     z = model.propose(prototypes, target, Noise([0]))
     for k in range(2):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from networks import PRODUCIBLE, VARIANTS, batch, every_sequence, network, one_at_a_time, some_z
+from networks import NAMED, PRODUCIBLE, VARIANTS, batch, every_sequence, network, one_at_a_time, some_z
 
 from recombine.data.vocabulary import EOS, PAD
 from recombine.models.architecture import Architecture
@@ -104,7 +104,7 @@ def test_padding_does_not_change_the_proposal(name: str) -> None:
 @pytest.mark.parametrize("name", ["scan", "scan-own-attention", "morphology-dropout", "gated-tanh-attention"])
 def test_write_dropout_never_leaves_a_token_without_a_source(name: str) -> None:
     """A token that may not be written and stands nowhere to be copied from takes no part in the loss."""
-    model = network(VARIANTS[name]).train()
+    model = network(NAMED[name]).train()
     prototypes, target = batch(model, 40)
     log_p, counts = model(prototypes, target, Noise([0]))
     assert (log_p > -100).all()
@@ -118,23 +118,23 @@ def test_write_dropout_never_leaves_a_token_without_a_source(name: str) -> None:
 
 
 def test_a_network_without_sources_has_no_write_dropout() -> None:
-    model = network(VARIANTS["scan-0"]).train()
+    model = network(NAMED["scan-0"]).train()
     prototypes, target = batch(model, 20)
     _, counts = model(prototypes, target, Noise([0]))
     assert torch.equal(counts, target.transpose(1, 2) != PAD)
 
 
 def test_only_state_dropout_acts_in_evaluation() -> None:
-    without = network(VARIANTS["predictor"])
+    without = network(NAMED["predictor"])
     prototypes, target = batch(without)
     assert torch.equal(without(prototypes, target)[0], without(prototypes, target, Noise([0]))[0])
-    model = network(VARIANTS["scan"])
+    model = network(NAMED["scan"])
     prototypes, target = batch(model)
     assert not torch.allclose(model(prototypes, target)[0], model(prototypes, target, Noise([0]))[0])
 
 
 def test_reluctant_copying_costs_extra_in_training_only() -> None:
-    model = network(VARIANTS["morphology-reluctant"])
+    model = network(NAMED["morphology-reluctant"])
     prototypes, target = batch(model)
     judged, counts = model(prototypes, target)
     extra = (judged - model.train()(prototypes, target)[0])[counts]

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
 import pytest
-from networks import VARIANTS, network
+from networks import NAMED, VARIANTS, network
 
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.trace import Trace, trace
@@ -19,7 +19,7 @@ D: Tokens = ("B", "A", SEPARATOR, "B", "B", "A")
 
 
 def traced(name: str, d: Tokens = D) -> Trace:
-    model = network(VARIANTS[name])
+    model = network(NAMED.get(name) or VARIANTS[name])
     return trace(model, VOCABULARY, prototypes=PROTOTYPES[: model.architecture.prototypes], d=d)
 
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network
+from networks import MORPHOLOGY, NAMED, SCAN, network
 
 from recombine.augmentation.recombination import Recombination
 from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
@@ -69,7 +69,7 @@ def greedy(augmenter: Recombination, prototypes: Sequence[int], prefix: list[int
 @cache
 @torch.no_grad()
 def brute_force(name: str, x: Tokens, replica: int) -> list[tuple[Tokens, float]]:
-    augmenter = untrained(VARIANTS[name], seeds=(1, 2))
+    augmenter = untrained(NAMED[name], seeds=(1, 2))
     [tuples] = Retriever(EXAMPLES, augmenter.prototypes, first=2, second=2).retrieve([x])
     prefix = VOCABULARY.encode((*x, SEPARATOR))[:-1]
     found = {greedy(augmenter, prototypes, prefix, replica) for prototypes in tuples.tolist()}
@@ -85,7 +85,7 @@ def brute_force(name: str, x: Tokens, replica: int) -> list[tuple[Tokens, float]
 @pytest.mark.parametrize("batch", [1, 6, 512])
 @pytest.mark.parametrize("name", NAMES)
 def test_candidates_and_scores_equal_brute_force(name: str, batch: int) -> None:
-    augmenter = untrained(VARIANTS[name], seeds=(1, 2))
+    augmenter = untrained(NAMED[name], seeds=(1, 2))
     ranked = DirectInference(augmenter, first=2, second=2, batch=batch).rank(INPUTS)
     assert [len(each) for each in ranked] == [len(INPUTS)] * 2
     for replica in range(2):
@@ -105,7 +105,7 @@ def test_there_is_something_to_rank() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_predictions_are_the_best_candidates_and_the_same_each_time(name: str) -> None:
-    direct = DirectInference(untrained(VARIANTS[name], seeds=(1, 2)))
+    direct = DirectInference(untrained(NAMED[name], seeds=(1, 2)))
     predictions = direct.predict(INPUTS)
     for replica, ranked in zip(predictions, direct.rank(INPUTS), strict=True):
         for prediction, candidates in zip(replica, ranked, strict=True):
@@ -118,8 +118,8 @@ def test_predictions_are_the_best_candidates_and_the_same_each_time(name: str) -
 @pytest.mark.parametrize("dropout", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_replica_predicts_the_same_alone_and_in_a_population(name: str, dropout: bool) -> None:
-    together = DirectInference(untrained(VARIANTS[name], seeds=(1, 2, 3)), dropout=dropout).rank(INPUTS)[1]
-    alone = DirectInference(untrained(VARIANTS[name], seeds=(2,)), dropout=dropout).rank(INPUTS)[0]
+    together = DirectInference(untrained(NAMED[name], seeds=(1, 2, 3)), dropout=dropout).rank(INPUTS)[1]
+    alone = DirectInference(untrained(NAMED[name], seeds=(2,)), dropout=dropout).rank(INPUTS)[0]
     for one, other in zip(together, alone, strict=True):
         assert [candidate.y for candidate in one] == [candidate.y for candidate in other]
         scores = [candidate.log_probability for candidate in other]
@@ -176,7 +176,7 @@ def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(RecombineError, match="not been fitted"):
         DirectInference(Recombination(LongShort(), Recipe(network=SCAN))).predict(INPUTS)
     with pytest.raises(RecombineError, match="latent"):
-        DirectInference(untrained(VARIANTS["scan-latent"])).predict(INPUTS)
+        DirectInference(untrained(NAMED["scan-latent"])).predict(INPUTS)
     with pytest.raises(RecombineError, match="batch is 0"):
         DirectInference(untrained(SCAN), batch=0).predict(INPUTS)
 

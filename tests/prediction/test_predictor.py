@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network
+from networks import MORPHOLOGY, NAMED, SCAN, network
 from tiny_networks import GENERATOR, PREDICTOR
 from toy import EXAMPLES, VOCABULARY
 
@@ -28,7 +28,7 @@ TRAIN = [
 ]
 COPIERS = {
     "joint": replace(SCAN, prototypes=1, state_dropout=0.0),
-    "own": VARIANTS["morphology-1"],
+    "own": NAMED["morphology-1"],
 }
 
 
@@ -61,7 +61,7 @@ def test_what_was_never_seen_can_be_copied(name: str, spares: int, decoding: Dec
 @pytest.mark.parametrize("batch", [512, 2])
 def test_predictions_are_in_the_order_of_the_inputs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = [example.x for example in EXAMPLES[::-1]] + [("a",) * 5, ("b",)]
-    predictor = untrained(VARIANTS["predictor"], 3)
+    predictor = untrained(NAMED["predictor"], 3)
     expected = [predictor.predict([x])[0][0].y for x in inputs]
     monkeypatch.setattr("recombine.prediction.predictor.BATCH", batch)
     assert [prediction.y for prediction in predictor.predict(inputs)[0]] == expected
@@ -69,7 +69,7 @@ def test_predictions_are_in_the_order_of_the_inputs(batch: int, monkeypatch: pyt
 
 
 def test_a_score_is_the_share_predicted_exactly() -> None:
-    predictor = untrained(VARIANTS["predictor"], 3)
+    predictor = untrained(NAMED["predictor"], 3)
     said = [prediction.y for prediction in predictor.predict([example.x for example in EXAMPLES])[0]]
     test = [
         Example(e.x, y if number % 3 else (*y, "a")) for number, (e, y) in enumerate(zip(EXAMPLES, said, strict=True))

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, A, B, network, one_at_a_time
+from networks import MORPHOLOGY, NAMED, SCAN, A, B, network, one_at_a_time
 from toy import CPU, EXAMPLES, schedule
 
 from recombine.data.vocabulary import EOS, PAD, Vocabulary
@@ -38,7 +38,7 @@ def item(corpus: Corpus, replica: int, row: int) -> tuple[torch.Tensor, torch.Te
 @pytest.mark.parametrize("name", ["scan", "scan-0", "morphology", "scan-latent", "scan-no-copying"])
 def test_likelihood_is_the_mean_of_each_replicas_own_rows(name: str) -> None:
     """A latent variable is at the centre of its prior: zero."""
-    architecture = VARIANTS[name]
+    architecture = NAMED[name]
     model = network(architecture, seeds=(1, 2)).float()
     corpus = schedule((1, 2), prototypes=architecture.prototypes).corpus
     z = torch.zeros(2, 1, architecture.latent) if architecture.latent else None
@@ -48,7 +48,7 @@ def test_likelihood_is_the_mean_of_each_replicas_own_rows(name: str) -> None:
         assert found[replica].item() == pytest.approx(torch.stack(singly).mean().item(), rel=1e-5)
 
 
-@pytest.mark.parametrize("architecture", [VARIANTS["predictor"], SCAN, MORPHOLOGY], ids=["predictor", "scan", "own"])
+@pytest.mark.parametrize("architecture", [NAMED["predictor"], SCAN, MORPHOLOGY], ids=["predictor", "scan", "own"])
 def test_exact_match_is_the_share_that_greedy_decoding_gives(architecture: Architecture) -> None:
     """The targets are what each replica would say, but for the first or the last token of some."""
     model = network(architecture, seeds=(1, 2))

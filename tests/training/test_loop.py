@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network
+from networks import MORPHOLOGY, NAMED, SCAN, network
 from torch import Tensor
 from toy import schedule
 
@@ -168,7 +168,7 @@ def test_the_report_is_told_the_steps_after_every_epoch() -> None:
 @pytest.mark.parametrize("loss_per", ["sequence", "token"])
 def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> None:
     """With a rate of zero nothing changes, so that every step can be done again with the same dropout."""
-    architecture = replace(VARIANTS["scan-1"], write_dropout=0.9)
+    architecture = replace(NAMED["scan-1"], write_dropout=0.9)
     model, batches = network(architecture, SEEDS), schedule(SEEDS, prototypes=1)
     recipe = Recipe(network=architecture, lr=0.0, loss_per=loss_per)
     history = Trainer(model, batches, recipe, Duration(1, 3), Noise(SEEDS)).run()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS
+from networks import MORPHOLOGY, NAMED, SCAN
 from torch import Tensor
 from toy import CPU, EXAMPLES, VOCABULARY, schedule
 
@@ -22,7 +22,7 @@ from recombine.training.schedule import Schedule, mixture
 LONGEST = 16
 RECIPE = Recipe(network=SCAN, lr=0.01, clip=0.5)
 DURATION = Duration(4, 3)
-PREDICTOR = replace(VARIANTS["predictor"], state_dropout=0.2)
+PREDICTOR = replace(NAMED["predictor"], state_dropout=0.2)
 
 
 def model(architecture: Architecture, seeds: Sequence[int]) -> Recombiner:
@@ -52,7 +52,7 @@ def assert_same(many: Recombiner, one: Recombiner, replica: int, *, replicas: in
 @pytest.mark.parametrize("loss_per", ["sequence", "token"])
 @pytest.mark.parametrize(
     "architecture",
-    [SCAN, VARIANTS["scan-latent"], VARIANTS["scan-0"], MORPHOLOGY, VARIANTS["morphology-dropout"]],
+    [SCAN, NAMED["scan-latent"], NAMED["scan-0"], MORPHOLOGY, NAMED["morphology-dropout"]],
     ids=["scan", "scan-latent", "scan-0", "morphology", "morphology-dropout"],
 )
 def test_a_network_trained_in_a_population_is_the_one_trained_alone(architecture: Architecture, loss_per: str) -> None:
@@ -88,7 +88,7 @@ class Improving:
 
 
 @pytest.mark.parametrize("kept", [{}, {"keep_best": True}, {"averaging": 4}], ids=["last", "best", "averages"])
-@pytest.mark.parametrize("architecture", [SCAN, VARIANTS["morphology-dropout"]], ids=["scan", "morphology"])
+@pytest.mark.parametrize("architecture", [SCAN, NAMED["morphology-dropout"]], ids=["scan", "morphology"])
 def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
     architecture: Architecture, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +134,7 @@ def test_training_the_same_twice_gives_the_same_bits() -> None:
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
 
-@pytest.mark.parametrize("architecture", [SCAN, VARIANTS["morphology-dropout"]], ids=["scan", "morphology"])
+@pytest.mark.parametrize("architecture", [SCAN, NAMED["morphology-dropout"]], ids=["scan", "morphology"])
 def test_training_resumed_in_the_middle_gives_the_same_bits(architecture: Architecture) -> None:
     batches = schedule([1, 2])
     whole = trained(architecture, batches)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from kernels_here import DEVICE, KERNELS, use
-from networks import VARIANTS, network
+from networks import NAMED, network
 from torch import Tensor, nn
 from toy import VOCABULARY, schedule
 
@@ -122,9 +122,9 @@ class Scripted:
 def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(precision: Precision) -> None:
     """After two epochs one rate has fallen to a half, after three both have."""
     evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 2.0))
-    recipe = Recipe(network=VARIANTS["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5, keep_best=True)
+    recipe = Recipe(network=NAMED["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5, keep_best=True)
     duration = Duration(6, 1, patience=1)
-    model, batches = network(VARIANTS["scan-1"], SEEDS).float(), schedule(SEEDS, batch=2)
+    model, batches = network(NAMED["scan-1"], SEEDS).float(), schedule(SEEDS, batch=2)
     batches = replace(batches, corpus=corpus())
     history = Trainer(model.to(DEVICE), batches, recipe, duration, Noise(SEEDS, DEVICE), evaluate=evaluate).run()
     assert history.lr == [pytest.approx(rates) for rates in ([0.01, 0.01], [0.01, 0.01], [0.0, 0.01])]
@@ -140,9 +140,9 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
 @precisions
 def test_a_network_that_others_leave_becomes_what_it_would_alone(precision: Precision) -> None:
     def trained(seeds: Sequence[int], *values: tuple[float, ...]) -> Trainer:
-        recipe = Recipe(network=VARIANTS["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5)
+        recipe = Recipe(network=NAMED["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5)
         duration = Duration(4, 1, patience=1)
-        model, batches = network(VARIANTS["scan-1"], seeds).float(), schedule(seeds, prototypes=1, batch=2)
+        model, batches = network(NAMED["scan-1"], seeds).float(), schedule(seeds, prototypes=1, batch=2)
         noise, evaluate = Noise(seeds, DEVICE), Scripted(*values)
         batches = replace(batches, corpus=corpus())
         trainer = Trainer(model.to(DEVICE), batches, recipe, duration, noise, evaluate=evaluate)
@@ -165,7 +165,7 @@ class Stopped(Exception):
 
 
 def fitted(precision: Precision, checkpoint: Path | None, *, stop_after: int = 0) -> Fitted:
-    tiny = replace(VARIANTS["scan-1"], dropout=0.2, state_dropout=0.1)
+    tiny = replace(NAMED["scan-1"], dropout=0.2, state_dropout=0.1)
     recipe = Recipe(network=tiny, batch=2, max_steps=2, lr=0.01, held_out=0.1, keep_best=True, precision=precision)
 
     def report(_: int, __: int, history: History) -> None:
