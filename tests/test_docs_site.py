@@ -1,6 +1,6 @@
-"""Checks the documentation site without building it: every page has its place, every link leads somewhere.
+"""Checks the documentation site without building it: every page is in the navigation, every link leads somewhere.
 
-``make docs`` builds it and checks links once more, in what readers see.
+``make docs`` builds the site and checks links once more.
 """
 
 import pkgutil
@@ -53,7 +53,7 @@ def broken(page: Path) -> list[str]:
 
 def named_in_navigation() -> list[str]:
     nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2].partition("\n\n")[0]
-    return re.findall(r": (\S+\.md)$", nav, flags=re.MULTILINE)
+    return re.findall(r"[:-] (\S+\.md)$", nav, flags=re.MULTILINE)
 
 
 def test_the_navigation_lists_every_page_once() -> None:
@@ -70,6 +70,12 @@ def test_pages_of_the_site_link_only_to_what_is_in_it() -> None:
         for link in LINK.findall(prose(page)):
             if not link.startswith(("https://", "http://", "#")):
                 assert (page.parent / link.partition("#")[0]).resolve().is_relative_to(DOCS), f"{page.name}: {link}"
+
+
+def test_records_that_pages_name_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"`(results/[\w./-]+)`", page.read_text("utf-8")):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
 
 
 def test_links_that_lead_nowhere_are_noticed(tmp_path: Path) -> None:
