@@ -118,7 +118,7 @@ def measure(size: int, *, workers: int, until: str, folder: Path) -> None:
     corpus, stage = folder / "corpus.tsv", Stages()
     write(generated(size), corpus)
 
-    def report(done: int, parts: int) -> None:
+    def report(done: int, parts: int, _: str) -> None:
         print(f"\r{size:,} pairs: {done} of {parts} parts searched", end="", file=sys.stderr, flush=True)
 
     stage("streaming", lambda: sum(1 for _ in iterate(corpus)))

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from recombine.augmentation.protocol import Augmenter, Samples, Validator
@@ -10,15 +10,13 @@ from recombine.augmentation.recombination import Recombination
 from recombine.evaluation.audit import Audit, audit
 from recombine.evaluation.seeds import Summary, summarize
 from recombine.example import Example, Tokens
+from recombine.execution.progress import Progress as Progress
+from recombine.execution.progress import Say as Say
+from recombine.execution.progress import no_progress
 from recombine.neighborhoods import Neighborhoods
 from recombine.prediction.predictor import Predictor
-from recombine.training.loop import History, Report
+from recombine.training.loop import History
 from recombine.training.recipe import Recipe
-
-Say = Callable[[str], None]
-"""Is told, in words, what has been done."""
-Progress = Callable[[str], AbstractContextManager[Report | None]]
-"""Gives, for the time of a training whose name it is told, what the training is to report to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +104,7 @@ def run(
     *,
     device: str = "auto",
     say: Say = lambda _: None,
-    progress: Progress = lambda _: nullcontext(),
+    progress: Progress = no_progress,
     neighborhoods: Neighborhoods | None = None,
     graphs: bool = True,
 ) -> Outcome:

@@ -1,7 +1,6 @@
 """The quickstart: plain predictor, GECA, and recombine-and-resample on a part of SCAN that suits a CPU."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 
 from recombine.augmentation.geca import GECA
@@ -10,7 +9,8 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
-from recombine.experiment import Outcome, Plan, Progress, Say, Task, part_of, run
+from recombine.execution.progress import Progress, Say, no_progress
+from recombine.experiment import Outcome, Plan, Task, part_of, run
 from recombine.neighborhoods import LongShort
 from recombine.paper.tasks import task
 from recombine.training.presets import SMALL_GENERATOR, SMALL_PREDICTOR
@@ -51,7 +51,7 @@ def quickstart(
     *,
     device: str = "cpu",
     say: Say = lambda _: None,
-    progress: Progress = lambda _: nullcontext(),
+    progress: Progress = no_progress,
 ) -> Iterator[Outcome]:
     """Yields the outcome of each way, as it is known."""
     part = quickstart_task()

@@ -19,6 +19,7 @@ from recombine.cli.learned import Learned, find_neighborhoods
 from recombine.data import files
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.execution.progress import Report
 from recombine.neighborhoods import NEIGHBORHOODS
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -86,10 +87,10 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
     told: list[tuple[int, int]] = []
 
     @contextmanager
-    def drawing(what: str) -> Iterator[Callable[[int, int], None]]:
+    def drawing(what: str) -> Iterator[Report]:
         assert what == "Drawing candidates for 50 samples"
 
-        def report(done: int, total: int) -> None:
+        def report(done: int, total: int, _: str) -> None:
             told.append((done, total))
             if len(told) == 2:
                 raise KeyboardInterrupt
@@ -97,7 +98,7 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
         yield report
 
     monkeypatch.setattr("recombine.augmentation.recombination.TAME", replace(TAME, batch=8))
-    monkeypatch.setattr(methods, "drawing", drawing)
+    monkeypatch.setattr(methods, "progress", drawing)
     done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
     assert done.code == 130
     assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err

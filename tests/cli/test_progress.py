@@ -1,30 +1,50 @@
+"""How far work is, on standard error."""
+
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
-from recombine.cli.printing import describe, drawing, progress, searching
+from recombine.cli import printing
+from recombine.cli.printing import MatrixProgress, describe, progress, searching, working
 from recombine.training.loop import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
 
 
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(printing, "time", found)
+    return found
+
+
+def pretend_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes standard error a terminal; called by tests, since pytest has another one while it sets up fixtures."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("TERM", "xterm")
+
+
 def test_describes_means_over_the_population_and_the_time_that_is_left() -> None:
     assert describe(20, 60, HALFWAY, judged="accuracy") == "loss 2.500, accuracy 0.750, 60 s left"
+    assert describe(1, 21, HALFWAY).endswith(", 10 min left")
+    assert describe(1, 2, History(loss=[[1.0]], seconds=1.0), judged="accuracy") == "loss 1.000, 1 s left"
 
 
 def test_the_time_left_keeps_to_the_bound() -> None:
-    assert describe(20, 60, HALFWAY, judged="accuracy", max_time=41).endswith(", 11 s left")
-    assert describe(20, 60, HALFWAY, judged="accuracy", max_time=29).endswith(", 0 s left")
-
-
-def test_long_times_are_in_minutes() -> None:
-    assert describe(1, 21, HALFWAY, judged="accuracy").endswith(", 10 min left")
-
-
-def test_without_an_evaluation_only_loss_and_time() -> None:
-    history = History(loss=[[1.0]], seconds=1.0)
-    assert describe(1, 2, history, judged="accuracy") == "loss 1.000, 1 s left"
+    assert describe(20, 60, HALFWAY, max_time=41).endswith(", 11 s left")
+    assert describe(20, 60, HALFWAY, max_time=29).endswith(", 0 s left")
 
 
 @pytest.mark.parametrize("epochs", [1, 7, 10, 300])
@@ -42,67 +62,105 @@ def test_away_from_a_terminal_there_are_at_most_ten_lines_and_the_last_says_all(
 
 
 def test_on_a_terminal_there_is_a_bar_on_standard_error(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "xterm")
+    pretend_terminal(monkeypatch)
     with progress("Training", judged="accuracy") as report:
         report(30, 60, HALFWAY)
+    with progress("Drawing 4,000 samples") as report:
+        report(1250, 5000, "1,250 of 5,000")
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "━" in captured.err
-    assert "50%" in captured.err
-    assert "accuracy 0.750" in captured.err
-
-
-def test_drawing_has_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "xterm")
-    with drawing("Drawing 4,000 samples") as report:
-        report(1250, 5000)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "1,250 of 5,000" in captured.err
-    assert "25%" in captured.err
+    for part in ("━", "50%", "accuracy 0.750", "25%", "1,250 of 5,000"):
+        assert part in captured.err
 
 
 def test_drawing_that_takes_long_says_a_line_now_and_then_also_if_it_gets_no_further(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("recombine.cli.printing.time.monotonic", lambda: clock[0])
-    with drawing("Drawing 5,000 samples") as report:
+    with progress("Drawing 5,000 samples") as report:
         for seconds in (1, 29, 31, 59, 62, 80):
-            clock[0] = seconds
-            report(min(1000 + seconds, 1031), 5000)
+            clock.now = seconds
+            report(min(1000 + seconds, 1031), 5000, "1,031 of 5,000")
     captured = capsys.readouterr()
     assert captured.out == ""
-    said = ["Drawing 5,000 samples: 1,031 of 5,000"] * 2
-    assert captured.err.splitlines() == said
+    assert captured.err.splitlines() == ["Drawing 5,000 samples: 1,031 of 5,000"] * 2
 
 
 def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
-    capsys: pytest.CaptureFixture[str],
+    clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with searching("Looking", 100) as few, searching("Looking", 10**6) as many:
         assert few.report is None
         assert many.report is not None
-        for part in range(1, 32):
-            many.report(part, 31)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 10
-    assert lines[-1] == "Looking: 100 %, 31 of 31 parts"
+        clock.now = 40.0
+        many.report(3, 31, "3 of 31 parts")
+    assert capsys.readouterr().err == "Looking: 3 of 31 parts\n"
 
 
-def test_on_a_terminal_a_bar_moves_without_a_thread(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def _matrix(_: str) -> AbstractContextManager[object]:
+    return MatrixProgress().bar or nullcontext()
+
+
+@pytest.mark.parametrize("shown", [_matrix, working, progress, lambda what: searching(what, 10**6)])
+def test_no_thread_redraws_while_processes_may_be_forked(
+    shown: Callable[[str], AbstractContextManager[object]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    pretend_terminal(monkeypatch)
     threads = set(threading.enumerate())  # one that another test left may end meanwhile
-    with searching("Looking", 10**6) as effort:
+    with shown("Looking"):
         assert set(threading.enumerate()) <= threads
-        assert effort.report is not None
-        effort.report(3, 31)
-    assert "3 of 31 parts" in capsys.readouterr().err
+    assert capsys.readouterr().err  # something was shown
+
+
+def test_the_remaining_time_is_that_of_the_whole(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = MatrixProgress()
+    matrix.expect(100.0)
+    assert matrix.remaining == "time left unknown yet"
+    with matrix("one", 20.0) as report:
+        clock.now = 10.0
+        report(1, 2, History(loss=[[2.0]], seconds=10.0))  # 10 of 100 took 10 s, so 90 s are left
+        assert matrix.remaining == "90 s left"
+        clock.now = 30.0
+    assert matrix.remaining == "2 min left"  # 20 of 100 took 30 s
+    matrix.expect(40.0)  # half of what was expected
+    assert matrix.remaining == "60 s left"
+    assert capsys.readouterr().err == "one: 30 s; 2 min left in all.\n"
+
+
+def test_a_slow_stage_tells_more_than_a_quick_one_before_it(clock: Clock) -> None:
+    matrix = MatrixProgress()
+    matrix.expect(100.0)
+    with matrix("neighborhoods", 10.0):
+        clock.now = 1.0
+    with matrix("networks", 50.0) as report:
+        clock.now = 61.0
+        report(1, 10, History(loss=[[2.0]], seconds=60.0))  # 5 of 50 took 60 s, and 85 are left in all
+        assert matrix.remaining == "17 min left"
+
+
+def test_lines_about_a_whole_table_come_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = MatrixProgress()
+    matrix.expect(10.0)
+    with matrix("one", 10.0) as report:
+        for second in range(1, 60):
+            clock.now = float(second)
+            report(second, 60, History(loss=[[2.0]], seconds=second))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "one: 50 %, loss 2.000, 30 s left (30 s left in all)"
+    assert len(lines) == 2
+
+
+def test_a_whole_table_has_one_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend_terminal(monkeypatch)
+    matrix = MatrixProgress()
+    matrix.expect(10.0)
+    assert matrix.bar is not None
+    with matrix.bar, matrix("one", 10.0) as report:
+        clock.now = 1.0
+        report(1, 2, History(loss=[[2.0]], seconds=1.0))
+        [task] = matrix.bar.tasks
+        assert (task.completed, task.total) == (5.0, 10.0)
+        assert task.fields["now"].endswith("(1 s left in all)")

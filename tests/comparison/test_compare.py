@@ -1,6 +1,6 @@
 """Comparisons from end to end, with tiny networks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from recombine.errors import RecombineError
 from recombine.prediction.predictor import Predictor
 from recombine.report.run import Run, read_run, write_run
 from recombine.training import presets
-from recombine.training.loop import History, Report
+from recombine.training.loop import Report
 
 PLAN = Plan(seeds=(0, 1), n=12, device="cpu", epsilon=0.03)
 
@@ -44,35 +44,22 @@ def task_split() -> Split:
     return given(TASK.train, tests, epsilon=PLAN.epsilon)
 
 
-REPORTED: dict[str, int] = {}
-"""The steps that each training reported last."""
+REPORTED: dict[str, tuple[int, int]] = {}
+"""The steps or samples that each stage reported last, and of how many."""
 
 
 @contextmanager
 def noting(what: str) -> Iterator[Report]:
-    def report(steps: int, total: int, history: History) -> None:
-        REPORTED[what] = steps
-
-    yield report
-
-
-KEPT: dict[str, tuple[int, int]] = {}
-"""The samples that each drawing reported last, and of how many."""
-
-
-@contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    yield lambda done, total: KEPT.update({what: (done, total)})
+    yield lambda done, total, _: REPORTED.update({what: (done, total)})
 
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    return compare(task_split(), PLAN, progress=noting, drawing=counting)
+    return compare(task_split(), PLAN, progress=noting)
 
 
 def test_drawing_from_networks_reports_how_it_goes(found: Comparison) -> None:
-    ((what, (candidates, wanted)),) = KEPT.items()
-    assert what == "Drawing candidates for 2 x 12 samples"
+    candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
     assert sum(map(len, found.drawn.samples[RECOMBINE])) <= candidates <= wanted
 
 
@@ -149,7 +136,7 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert [curve.method for curve in run.curves] == list(METHODS)
     assert all(len(point) == len(PLAN.seeds) for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
-    assert run.curves[0].steps[-1] == REPORTED["Training 10 predictors"]
+    assert run.curves[0].steps[-1] == REPORTED["Training 10 predictors"][0]
     assert [sample.method for sample in run.samples] == [RECOMBINE] * 12 + [GECA] * 12 + [OVERSAMPLING] * 12
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)

@@ -92,7 +92,7 @@ def test_a_trial_on_few_data_is_the_whole() -> None:
 def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SHARD", 50)
     told: list[tuple[int, int]] = []
-    effort = Effort(report=lambda done, parts: told.append((done, parts)), executor=Processes(2))
+    effort = Effort(report=lambda done, parts, _: told.append((done, parts)), executor=Processes(2))
     LongLong().build(corpus(200, words=20), 0, effort)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recombine.augmentation.drawing import check_request, distinct_examples, turned_down, unfitted
 from recombine.augmentation.protocol import Samples, Validator
-from recombine.augmentation.sampler import Drawn, Prototypes, Sampler, Validators
+from recombine.augmentation.sampler import Prototypes, Sampler, Validators
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import read, write
 from recombine.data.untrusted import fitting, typed
@@ -19,12 +19,13 @@ from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.progress import Report
 from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
 from recombine.training.folder import read_settings, writing
-from recombine.training.loop import Evaluate, Fitted, Report
+from recombine.training.loop import Evaluate, Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import WEIGHTS, Stored
@@ -213,7 +214,7 @@ class Recombination:
         seed: int = 0,
         accept: Validators = None,
         *,
-        report: Drawn | None = None,
+        report: Report | None = None,
         executor: Executor = SERIAL,
     ) -> list[Samples]:
         """Returns n samples from each network.

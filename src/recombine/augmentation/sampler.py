@@ -15,15 +15,13 @@ from recombine.augmentation.settings import SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.progress import Report
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 """Draws so many prototype tuples: indices of examples, (count, n)."""
-
-Drawn = Callable[[int, int], None]
-"""Is told, after every batch, how many samples there are, of how many; there may never be so many."""
 
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
@@ -114,7 +112,7 @@ class Sampler:
         seeds: Sequence[int],
         accept: Validators = None,
         *,
-        report: Drawn | None = None,
+        report: Report | None = None,
         executor: Executor = SERIAL,
     ) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples.
@@ -123,7 +121,7 @@ class Sampler:
             n: How many.
             seeds: One for each replica.
             accept: What samples must satisfy.
-            report: Is told how it goes.
+            report: Is told, after every batch, how many samples there are, of how many; there may never be as many.
             executor: Who draws batches; the samples are the same for all.
         """
         settings = self.settings
@@ -149,7 +147,8 @@ class Sampler:
                 if replica in wanting:
                     self._collect(collected[replica], batch, row, replica, wanted, wishes[replica])
             if report is not None:
-                report(sum(len(so_far.kept) for so_far in collected), wanted * len(seeds))
+                done, total = sum(len(so_far.kept) for so_far in collected), wanted * len(seeds)
+                report(done, total, f"{done:,} of {total:,}")
         batches.close()
         return [so_far.samples(n, settings) for so_far in collected]
 

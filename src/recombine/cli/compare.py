@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +42,7 @@ from recombine.cli.options import (
     chosen_executor,
     device_of,
 )
-from recombine.cli.printing import counted, drawing, print_json, print_line, print_table, progress, say, say_next
+from recombine.cli.printing import counted, print_json, print_line, print_table, progress, say, say_next
 from recombine.cli.training import enough_memory, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.inflection import ANALYSIS, are_inflections
@@ -169,8 +170,7 @@ def compare_cli(
                 split,
                 plan,
                 say=say,
-                progress=lambda what: progress(what, judged="held out", max_time=max_time),
-                drawing=drawing,
+                progress=partial(progress, max_time=max_time),
                 folder=folder,
                 executor=who.on(plan.device),
             )

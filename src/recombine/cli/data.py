@@ -41,14 +41,14 @@ Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training
 New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]
 Toolkit = Annotated[
     str,
-    typer.Option("--to", metavar="TOOLKIT", help="Who is to read them: tsv, jsonl, yoyodyne, fairseq, opennmt, hf."),
+    typer.Option("--to", metavar="TOOLKIT", help="The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt or hf."),
 ]
 Rate = Annotated[
     float | None,
     typer.Option(
         "--p-aug",
         metavar="P",
-        help="How often training is to see a new example; all examples count alike unless told.",
+        help="The share of new examples in training (default: all examples count alike).",
     ),
 ]
 

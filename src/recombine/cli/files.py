@@ -43,7 +43,7 @@ class Reading:
     """How files are to be read: the options --format, --tokens, --columns and --header as they were given.
 
     A command may read both a TSV file and what was made of it as JSONL, so a name that ends in .jsonl means JSONL
-    whatever --format says, and --columns and --header do not speak of it.
+    whatever --format says, and --columns and --header do not apply to it.
 
     Attributes:
         format: The format, or ``"auto"``.
@@ -138,7 +138,7 @@ class Reading:
         return {DIRECTION: INFLECTION if are_inflections(examples) else ANALYSIS}
 
     def _of(self, source: str) -> "Reading":
-        """Returns those of the options that speak of a file."""
+        """Returns those of the options that apply to a file."""
         return Reading(tokens=self.tokens) if source.endswith(JSONL) else self
 
 
@@ -169,7 +169,7 @@ def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
     Args:
         model: The model's folder.
         notes: What is kept with it.
-        asked: The option --tokens, if it was given; what differs from the model is told.
+        asked: The option --tokens, if it was given; where it differs from the model's, there is a warning.
     """
     from recombine.training.stored import kind_of_tokens
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recombine.cli.learned import Learned, recombination
 from recombine.cli.options import chosen_executor
-from recombine.cli.printing import drawing, say, working
+from recombine.cli.printing import progress, say, working
 from recombine.cli.training import Training, enough_memory, resumable
 from recombine.errors import NothingMade, RecombineError, unknown
 from recombine.example import Example
@@ -197,7 +197,7 @@ def _learned(
         augmenter.focus = rare
         keep = kept(examples, rare, agree=plan.agreement)
         accept = [all_of(keep, _no_input_of(samples)) for samples in beside] or keep
-        with resumable(plan.state), drawing(f"Drawing candidates for {plan.n:,} samples") as report:
+        with resumable(plan.state), progress(f"Drawing candidates for {plan.n:,} samples") as report:
             every = augmenter.sample_each(
                 plan.n, plan.training.seed, accept, report=report, executor=executor or SERIAL
             )

@@ -60,9 +60,7 @@ Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The training exampl
 
 Format = Annotated[
     str,
-    typer.Option(
-        "--format", metavar="FORMAT", help="How the files are written: tsv, jsonl, scan, sigmorphon; auto finds out."
-    ),
+    typer.Option("--format", metavar="FORMAT", help="The format of the files: tsv, jsonl, scan, sigmorphon, or auto."),
 ]
 Tokens = Annotated[
     str, typer.Option("--tokens", metavar="KIND", help="What a token is in TSV and JSONL strings: words or characters.")
@@ -72,47 +70,55 @@ ModelTokens = Annotated[
     typer.Option(
         "--tokens",
         metavar="KIND",
-        help="What a token is in TSV and JSONL strings: words or characters; as for the model unless told.",
+        help="What a token is in TSV and JSONL strings: words or characters (default: as in training).",
     ),
 ]
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="X,Y[,TAGS]", help="Which TSV columns hold input, output and perhaps tags, from 1."
+        "--columns",
+        metavar="X,Y[,TAGS]",
+        help="Which TSV columns hold input, output and tags, if any; from 1.",
     ),
 ]
 Header = Annotated[bool, typer.Option("--header", help="The first line of TSV files names the columns: skip it.")]
-Test = Annotated[str | None, typer.Option("--test", metavar="FILE", help="Test examples, to count coincidences with.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same result.")]
+Test = Annotated[
+    str | None,
+    typer.Option("--test", metavar="FILE", help="Test examples, to count how many recur."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same result.")]
 Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines instead.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks run: auto, cpu, cuda.")]
+Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks run: auto, cpu or cuda.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", metavar="N", min=1, help="CPU threads; as many as torch likes unless told.")
+    int | None, typer.Option("--threads", metavar="N", min=1, help="CPU threads (default: torch's own choice).")
 ]
 Direction = Annotated[
     str | None,
     typer.Option(
         "--direction",
         metavar="NAME",
-        help="Of word forms: analysis (form → lemma, tags; the default) or inflection (lemma, tags → form).",
+        help="For word forms: analysis (form → lemma, tags) or inflection (lemma, tags → form) (default: analysis).",
     ),
 ]
 Size = Annotated[
     str | None,
-    typer.Option("--size", metavar="NAME", help="Networks: small (on a CPU unless told) or paper (on a GPU)."),
+    typer.Option("--size", metavar="NAME", help="Networks: small or paper (default: small on a CPU)."),
 ]
 Seeds = Annotated[
     int | None,
-    typer.Option("--seeds", metavar="K", min=1, help="How many: the seeds N, N+1, …, trained together; 1 unless told."),
+    typer.Option(
+        "--seeds", metavar="K", min=1, help="How many networks to train together, with seeds N, N+1, … (default: 1)."
+    ),
 ]
 Epochs = Annotated[
-    int | None, typer.Option("--epochs", metavar="N", min=1, help="Passes over the data, instead of the size's own.")
+    int | None,
+    typer.Option("--epochs", metavar="N", min=1, help="Passes over the data (default: by size)."),
 ]
 MaxTime = Annotated[
     float | None,
-    typer.Option("--max-time", metavar="SECONDS", callback=_more_than_0, help="Stop training after so long."),
+    typer.Option("--max-time", metavar="SECONDS", callback=_more_than_0, help="Stop training after this time."),
 ]
 Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
 Generator = Annotated[str, typer.Argument(metavar="DIR", help="What recombine augment --model wrote.")]
@@ -127,14 +133,14 @@ OutputFile = Annotated[
     ),
 ]
 Beam = Annotated[
-    int, typer.Option("--beam", metavar="W", min=1, max=1000, help="Hypotheses that decoding keeps; 1 is greedy.")
+    int, typer.Option("--beam", metavar="W", min=1, max=1000, help="The width of beam search; 1 is greedy.")
 ]
 Workers = Annotated[
     str | None,
     typer.Option(
         "--executor",
         metavar="NAME",
-        help="Who does the work, with the same results: serial, processes (of this machine), ray (many machines).",
+        help="Who works, with the same results: serial, processes (on this machine) or ray (on many machines).",
     ),
 ]
 Address = Annotated[
@@ -142,7 +148,7 @@ Address = Annotated[
     typer.Option(
         "--address",
         metavar="HOST:PORT",
-        help="With --executor ray: the cluster; $RAY_ADDRESS unless told, or else this machine alone.",
+        help="With --executor ray: the cluster (default: $RAY_ADDRESS, else this machine alone).",
     ),
 ]
 
@@ -150,15 +156,15 @@ Address = Annotated[
 def check_json(json: bool, output: str, what: str) -> None:
     """Raises an error if a JSON document and what is written are both to go to standard output."""
     if json and output == STANDARD:
-        raise RecombineError(f"--json and the {what} both want standard output.", hint="Name a file with -o.")
+        raise RecombineError(f"--json and the {what} cannot both go to standard output.", hint="Name a file with -o.")
 
 
 def check_executor(name: str | None, address: str | None) -> None:
-    """Raises an error for an executor that there is not, or an address without a cluster."""
+    """Raises an error for an unknown executor, or an address without a cluster."""
     if name is not None and name not in EXECUTORS:
         raise unknown("executor", name, EXECUTORS)
     if address is not None and name != RAY:
-        raise RecombineError("--address is that of a Ray cluster.", hint=f"Say --executor {RAY}, too.")
+        raise RecombineError(f"--address needs --executor {RAY}.")
 
 
 def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> "Executor":

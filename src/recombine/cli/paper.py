@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -177,7 +177,7 @@ class Running:
                 scale=scale,
                 known=known,
             )
-            with progress.shown():
+            with progress.bar or nullcontext():
                 matrix.run()
 
 

@@ -5,9 +5,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
-from statistics import fmean
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -15,10 +13,12 @@ import typer
 from recombine.cli.options import STANDARD
 
 if TYPE_CHECKING:
-    from recombine.augmentation.sampler import Drawn
+    from rich.progress import Progress as Bar
+
     from recombine.execution.executor import Executor
+    from recombine.execution.progress import Report
     from recombine.neighborhoods import Effort
-    from recombine.training.loop import History, Report
+    from recombine.training.loop import History
 
 LINES = 10
 """How many lines training says at most where there is no terminal."""
@@ -94,44 +94,56 @@ def print_markdown(rows: Iterable[Sequence[str]], *, header: Sequence[str]) -> N
         typer.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
 
 
-@contextmanager
-def working(on: str) -> Iterator[None]:
-    """Shows on a terminal that work is under way; elsewhere says nothing."""
-    from rich.console import Console
-
-    with Console(stderr=True, markup=False).status(f"{on} …"):
-        yield
-
-
 def percent(share: float) -> str:
     """Returns a share for people: 0.978 is ``97.8 %``."""
     return f"{100 * share:.1f} %"
 
 
 @contextmanager
-def progress(what: str, *, judged: str, max_time: float | None = None) -> Iterator["Report"]:
-    """Gives what training is to report to.
+def working(on: str) -> Iterator[None]:
+    """Shows on a terminal that work is under way; elsewhere says nothing."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
 
-    Args:
-        what: What is under way, e.g. ``"Training the predictor"``.
-        judged: What the evaluation after each epoch tells, e.g. ``"held-out accuracy"``.
-        max_time: The bound on training in seconds, if there is one.
-    """
-    shown = _bar if sys.stderr.isatty() else _lines
-    with shown(what) as show:
-
-        def report(steps: int, total: int, history: "History") -> None:
-            show(steps, total, describe(steps, total, history, judged=judged, max_time=max_time))
-
-        yield report
+    # A thread that redraws would be in the way of forks.
+    with Live(f"{on} …", console=Console(stderr=True, markup=False), auto_refresh=False, transient=True) as shown:
+        shown.refresh()
+        yield
 
 
 @contextmanager
-def drawing(what: str) -> Iterator["Drawn"]:
-    """Gives what the drawing of samples is to report to: a bar on a terminal, elsewhere a line now and then."""
-    shown = _bar if sys.stderr.isatty() else _seldom
-    with shown(what) as show:
-        yield lambda done, total: show(done, total, f"{done:,} of {total:,}")
+def progress(
+    what: str, effort: float = 1.0, /, *, judged: str = "held out", max_time: float | None = None
+) -> Iterator["Report"]:
+    """Shows how far a stage is: a bar on a terminal; elsewhere lines, for training one for each tenth of the way.
+
+    Args:
+        what: The stage, e.g. ``"Training the predictor"``.
+        effort: Of no importance where stages are shown one by one.
+        judged: What the evaluation after each epoch of training tells, e.g. ``"held-out accuracy"``.
+        max_time: The bound on training in seconds, if there is one.
+    """
+    bar = _new_bar() if sys.stderr.isatty() else None
+    task = bar.add_task(what, total=None, now="") if bar else None
+    tenths, said = 0, time.monotonic()
+
+    def report(done: int, total: int, now: "History | str") -> None:
+        nonlocal tenths, said
+        text = now if isinstance(now, str) else describe(done, total, now, judged=judged, max_time=max_time)
+        if bar and task is not None:
+            bar.update(task, completed=done, total=total, now=text, refresh=True)
+        elif isinstance(now, str) and time.monotonic() - said >= EVERY:
+            said = time.monotonic()
+            say(f"{what}: {text}")
+        elif not isinstance(now, str) and LINES * done // total > tenths:
+            tenths = LINES * done // total
+            say(f"{what}: {100 * done // total} %, {text}")
+
+    with bar or nullcontext():
+        yield report
 
 
 @contextmanager
@@ -152,17 +164,14 @@ def searching(what: str, examples: int, executor: "Executor | None" = None) -> I
         return
     import torch
 
-    # A thread that redraws would be in the way of forks.
-    shown = partial(_bar, redrawn=False) if sys.stderr.isatty() else _lines
-    with shown(what) as show:
-        yield Effort(
-            executor=executor or Processes(torch.get_num_threads()),
-            report=lambda done, parts: show(done, parts, f"{done} of {parts} parts"),
-        )
+    with progress(what) as report:
+        yield Effort(executor=executor or Processes(torch.get_num_threads()), report=report)
 
 
-def describe(steps: int, total: int, history: "History", *, judged: str, max_time: float | None = None) -> str:
-    """Returns loss, evaluation and remaining time; of a population, the means.
+def describe(
+    steps: int, total: int, history: "History", *, judged: str = "held out", max_time: float | None = None
+) -> str:
+    """Returns loss, evaluation and remaining time of training; of a population, the means.
 
     Args:
         steps: The steps that are done.
@@ -171,84 +180,16 @@ def describe(steps: int, total: int, history: "History", *, judged: str, max_tim
         judged: What the evaluation tells.
         max_time: The bound on training in seconds, if there is one.
     """
-    parts = [f"loss {fmean(history.loss[-1]):.3f}"]
-    if history.evaluation:
-        parts.append(f"{judged} {fmean(history.evaluation[-1]):.3f}")
     left = history.seconds * (total - steps) / steps
     if max_time is not None:
         left = min(left, max(0.0, max_time - history.seconds))
-    return ", ".join([*parts, f"{duration(left)} left"])
+    return f"{history.latest(judged)}, {duration(left)} left"
 
 
 def duration(seconds: float) -> str:
     """Returns a time for people."""
     whole = round(seconds)
     return f"{whole} s" if whole < 100 else f"{round(whole / 60)} min"
-
-
-class _Bar:
-    """Moves a bar along."""
-
-    def __init__(self, what: str, *, redrawn: bool = True) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[now]}"),
-        )
-        console = Console(stderr=True, highlight=False)
-        self.display = Progress(*columns, console=console, auto_refresh=redrawn)
-        self.task = self.display.add_task(what, total=None, now="")
-
-    def __call__(self, steps: int, total: int, now: str) -> None:
-        self.display.update(self.task, completed=steps, total=total, now=now, refresh=True)
-
-
-class _Lines:
-    """Says a line whenever another tenth is done."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.said = 0
-
-    def __call__(self, steps: int, total: int, now: str) -> None:
-        tenth = LINES * steps // total
-        if tenth > self.said:
-            self.said = tenth
-            say(f"{self.what}: {100 * steps // total} %, {now}")
-
-
-class _Seldom:
-    """Says a line whenever some time has gone by: the last of the samples may take longer than all others."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.said = time.monotonic()
-
-    def __call__(self, done: int, total: int, now: str) -> None:
-        if time.monotonic() - self.said >= EVERY:
-            self.said = time.monotonic()
-            say(f"{self.what}: {now}")
-
-
-@contextmanager
-def _bar(what: str, *, redrawn: bool = True) -> Iterator[_Bar]:
-    bar = _Bar(what, redrawn=redrawn)
-    with bar.display:
-        yield bar
-
-
-@contextmanager
-def _lines(what: str) -> Iterator[_Lines]:
-    yield _Lines(what)
-
-
-@contextmanager
-def _seldom(what: str) -> Iterator[_Seldom]:
-    yield _Seldom(what)
 
 
 class MatrixProgress:
@@ -259,29 +200,30 @@ class MatrixProgress:
     """
 
     def __init__(self) -> None:
-        self.began = time.perf_counter()
+        self.began = self._said = time.monotonic()
         self.done = self.left = 0.0
         self._pace = 0.0  # seconds a unit of the stage under way
-        self._bar = _MatrixBar() if sys.stderr.isatty() else None
-        self._said = self.began
+        self.bar = _new_bar() if sys.stderr.isatty() else None
+        self._task = self.bar.add_task("", total=None, now="") if self.bar else None
 
     def expect(self, effort: float) -> None:
         """Is told what is left, now that it is known better."""
         self.left = effort
 
     @contextmanager
-    def __call__(self, what: str, effort: float) -> Iterator["Report"]:
-        """Gives what the training of a stage is to report to."""
-        began, before, left = time.perf_counter(), self.done, self.left
+    def __call__(self, what: str, effort: float = 1.0, /) -> Iterator["Report"]:
+        """Gives what a stage is to report to."""
+        began, before, left = time.monotonic(), self.done, self.left
 
-        def report(steps: int, total: int, history: "History") -> None:
-            self._advance(before, left, effort * steps / total)
-            self._pace = (time.perf_counter() - began) / max(self.done - before, 1e-9)
-            self._show(f"{what}: {100 * steps // total} %, {describe(steps, total, history, judged='held out')}")
+        def report(done: int, total: int, now: "History | str") -> None:
+            self._advance(before, left, effort * done / total)
+            self._pace = (time.monotonic() - began) / max(self.done - before, 1e-9)
+            text = now if isinstance(now, str) else describe(done, total, now)
+            self._show(f"{what}: {100 * done // total} %, {text}")
 
         self._show(what)
         yield report
-        self._finish(what, before, left, effort, seconds=time.perf_counter() - began)
+        self._finish(what, before, left, effort, seconds=time.monotonic() - began)
 
     def elsewhere(self, what: str, effort: float, seconds: float) -> None:
         """Is told of a stage that was done by another process, when it is over.
@@ -298,25 +240,16 @@ class MatrixProgress:
         """The remaining time of the whole, in words."""
         if not self.done:
             return "time left unknown yet"
-        pace = max(self._pace, (time.perf_counter() - self.began) / self.done)
+        pace = max(self._pace, (time.monotonic() - self.began) / self.done)
         return f"{duration(pace * self.left)} left"
 
     def say(self, text: str) -> None:
         """Says a line, above the bar if there is one."""
-        self._said = time.perf_counter()
-        if self._bar:
-            self._bar.display.console.print(text, markup=False)
+        self._said = time.monotonic()
+        if self.bar:
+            self.bar.console.print(text, markup=False)
         else:
             say(text)
-
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Shows the bar, if there is one, for the time of the block."""
-        if self._bar is None:
-            yield
-            return
-        with self._bar.display:
-            yield
 
     def _finish(self, what: str, before: float, left: float, effort: float, *, seconds: float) -> None:
         self._advance(before, left, effort)
@@ -327,20 +260,18 @@ class MatrixProgress:
         self.done, self.left = before + effort, max(0.0, left - effort)
 
     def _show(self, text: str) -> None:
-        if self._bar:
-            self._bar.move(self.done, self.done + self.left, f"{text} ({self.remaining} in all)")
-        elif time.perf_counter() - self._said >= EVERY:
-            self.say(f"{text} ({self.remaining} in all)")
+        text = f"{text} ({self.remaining} in all)"
+        if self.bar and self._task is not None:
+            self.bar.update(self._task, completed=self.done, total=self.done + self.left, now=text, refresh=True)
+        elif time.monotonic() - self._said >= EVERY:
+            self.say(text)
 
 
-class _MatrixBar:
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+def _new_bar() -> "Bar":
+    """Returns a bar that moves only when it is told to: a thread that redraws would be in the way of forks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-        columns = (TaskProgressColumn(), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
-        self.display = Progress(*columns, console=Console(stderr=True, highlight=False))
-        self.task = self.display.add_task("", total=None)
-
-    def move(self, done: float, total: float, text: str) -> None:
-        self.display.update(self.task, completed=done, total=total, description=text)
+    columns = (TextColumn("{task.description}"), BarColumn(20), TaskProgressColumn(), TimeElapsedColumn())
+    console = Console(stderr=True, highlight=False)
+    return Progress(*columns, TextColumn("{task.fields[now]}"), console=console, auto_refresh=False)

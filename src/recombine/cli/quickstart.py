@@ -32,7 +32,7 @@ def quickstart_cli(*, seed: Seed = 0, threads: Threads = 1, json: Json = False) 
         f"SCAN jump without {' and '.join(sorted(LEFT_OUT))}: {len(part.train):,} training pairs, of which one holds "
         f'"jump", and {len(part.test):,} test pairs, which all do. Small networks, for a CPU.'
     )
-    outcomes = list(quickstart([seed], say=say, progress=lambda what: progress(what, judged="held out")))
+    outcomes = list(quickstart([seed], say=say, progress=progress))
     if json:
         print_json({"train": len(part.train), "test": len(part.test), "rows": [_row(outcome) for outcome in outcomes]})
         return

@@ -33,11 +33,9 @@ Kept = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Where samples are kept, as JSONL; added to if it exists."),
 ]
 Host = Annotated[
-    str, typer.Option("--host", metavar="HOST", help="Where to listen; unless it is loopback, others can reach it.")
+    str, typer.Option("--host", metavar="HOST", help="Where to listen; others can reach it if it is not loopback.")
 ]
-Port = Annotated[
-    int, typer.Option("--port", metavar="N", min=0, max=65535, help="Where to listen; 0 is any port that is free.")
-]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="Where to listen; 0: any free port.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 
 

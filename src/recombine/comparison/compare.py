@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawing, Drawn, Plan, draw
+from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawn, Plan, draw
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
-from recombine.experiment import Progress, Say
+from recombine.execution.progress import Progress, Say, no_progress
 from recombine.own_data import choices, choosing, unfinished
 from recombine.own_data.choices import Choice
 from recombine.own_data.unfinished import keeping
@@ -64,8 +63,7 @@ def compare(
     plan: Plan,
     *,
     say: Say = lambda _: None,
-    progress: Progress = lambda _: nullcontext(),
-    drawing: Drawing = lambda _: nullcontext(),
+    progress: Progress = no_progress,
     folder: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Comparison:
@@ -75,8 +73,7 @@ def compare(
         split: What to train on and to test on.
         plan: What to compare.
         say: Is told what has been done.
-        progress: Shows how training goes.
-        drawing: Shows how the drawing of samples from networks goes.
+        progress: Shows how training and drawing go.
         folder: Where the state of training is saved now and then, and gone on from.
         executor: Who does the work: the methods' samples are jobs, and so are all predictors together, one population.
     """
@@ -84,12 +81,12 @@ def compare(
     if folder is not None:
         folder = folder.resolve()  # elsewhere, another folder may be the current one
     state = folder and folder / GENERATORS
-    drawn = draw(split.train, plan, say=say, progress=progress, drawing=drawing, state=state, executor=executor)
+    drawn = draw(split.train, plan, say=say, progress=progress, state=state, executor=executor)
     every = [samples.examples for method in plan.ordered for samples in drawn.of(method)]
     rates = [_rate(plan, len(split.train), len(new)) for new in every]
     train = partial(_trained, plan, split=split, every=every, rates=rates, state=folder and folder / PREDICTORS)
     who = executor.alone()
-    shown = (say, progress) if who.here else (lambda _: None, lambda _: nullcontext())
+    shown = (say, progress) if who.here else (lambda _: None, no_progress)
     [trained] = in_order(who, train, [shown])
     history = trained.history
     epoch = _steps_per_epoch(trained.network.value, plan, len(split.train), list(map(len, every)), rates)

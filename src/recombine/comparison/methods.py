@@ -1,7 +1,6 @@
 """The ways to train that are compared, and the new examples that each of them gives."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,12 @@ from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import Drawn as DrawnSoFar
 from recombine.comparison.splitting import rare_in
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Job, Run
-from recombine.experiment import Progress, Say
+from recombine.execution.progress import Progress, Say, no_progress
 from recombine.inflection import ANALYSIS, DIRECTIONS
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice
@@ -27,9 +25,6 @@ from recombine.training.recipe import Recipe
 PLAIN, OVERSAMPLING, GECA, RECOMBINE, BOTH = METHODS = ("plain", "oversampling", "geca", "recombine", "both")
 """The originals alone; rare originals again; recombination by rule; learned recombination; the samples of these two.
 The two are resampled alike where anything is rare, so that they differ in how examples are made and in nothing else."""
-
-Drawing = Callable[[str], AbstractContextManager[DrawnSoFar | None]]
-"""Gives, for the time of drawing whose name it is told, what the drawing is to report to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +126,7 @@ def draw(
     plan: Plan,
     *,
     say: Say = lambda _: None,
-    progress: Progress = lambda _: nullcontext(),
-    drawing: Drawing = lambda _: nullcontext(),
+    progress: Progress = no_progress,
     state: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Drawn:
@@ -142,8 +136,7 @@ def draw(
         train: Training examples, all different.
         plan: What is compared.
         say: Is told what has been done.
-        progress: Shows how training goes.
-        drawing: Shows how the drawing of samples from networks goes.
+        progress: Shows how training and drawing go.
         state: Where the state of training is saved now and then, and gone on from.
         executor: Who lets them; each method is a job.
     """
@@ -152,7 +145,7 @@ def draw(
         rare = plan.rare(train)
         which = "all samples are kept" if rare.value is None else "samples with something rare in them are kept"
         say(f"{' and '.join(recombined)}: {which} ({rare.reason}).")
-    show = (say, progress, drawing) if executor.here else None
+    show = (say, progress) if executor.here else None
     make = partial(_made, train=train, plan=plan, state=state, show=show)
     jobs = [Job(f"samples by {method}", partial(make, method)) for method in plan.makers]
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * len(plan.seeds)}), Run()
@@ -184,7 +177,7 @@ def _made(
     train: Sequence[Example],
     plan: Plan,
     state: Path | None,
-    show: tuple[Say, Progress, Drawing] | None,
+    show: tuple[Say, Progress] | None,
 ) -> _Made:
     """Lets a method make new examples; `show` is who is told how it goes, if that can be done."""
     if method == OVERSAMPLING:
@@ -195,14 +188,14 @@ def _made(
     if method == GECA:
         geca = choices.geca(train).value.fit(train)
         return _Made(method, [geca.sample(plan.n, seed, accept) for seed in plan.seeds])
-    say, progress, drawing = show or (lambda _: None, lambda _: nullcontext(), lambda _: nullcontext())
+    say, progress = show or (lambda _: None, no_progress)
     try:
         learned = _recombination(train, plan, say=say, progress=progress, state=state)
     except NoNeighborhood as error:
         nothing = Samples((), plan.n, shortfall=f"{error.message[0].upper()}{error.message[1:]}")
         return _Made(method, [nothing] * len(plan.seeds))
     learned.focus = rare
-    with drawing(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
+    with progress(f"Drawing candidates for {len(plan.seeds)} x {plan.n:,} samples") as report:
         samples = learned.sample_each(plan.n, plan.seeds[0], accept, report=report)
     if show is None:  # where it goes, there may be no GPU
         learned.fitted_.model.cpu()

@@ -1,12 +1,9 @@
 """How a search for neighborhoods is carried out, as far as it changes nothing in what is found."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from recombine.execution.executor import SERIAL, Executor
-
-Report = Callable[[int, int], None]
-"""Is told how many parts of a search are done, and how many there are."""
+from recombine.execution.progress import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,7 +116,7 @@ class Plan:
         for part in chain(map(one, range(1)), in_order(effort.executor, one, range(1, wanted))):
             parts.append(part)
             if effort.report is not None:
-                effort.report(len(parts), wanted)
+                effort.report(len(parts), wanted, f"{len(parts)} of {wanted} parts")
         rows = index.originals[np.concatenate([part.rows for part in parts])]
         passed = {condition: sum(part.passed[condition] for part in parts) for condition in self.conditions}
         targets = len(range(0, len(index), step)) if effort.trial else len(index)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from recombine.execution.executor import Executor
 from recombine.execution.jobs import Job
+from recombine.execution.progress import no_progress
 from recombine.paper.provenance import commit
 from recombine.paper.settings import Settings
 from recombine.paper.stages import Cache, Stage
@@ -106,7 +107,7 @@ def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]
     if executor.here:
         return Job(name, partial(_here, work, do))
     # Where it is done, another folder may be the current one.
-    apart = replace(work, cache=Cache(work.cache.folder.resolve()), progress=_silent)
+    apart = replace(work, cache=Cache(work.cache.folder.resolve()), progress=no_progress)
     return Job(name, partial(_elsewhere, apart, do, commit()))
 
 
@@ -138,15 +139,10 @@ def _elsewhere(work: Work, do: Do, code: str) -> list[Told]:
     told: list[Told] = []
 
     @contextmanager
-    def noting(what: str, effort: float) -> Iterator[None]:
+    def noting(what: str, effort: float = 1.0, /) -> Iterator[None]:
         began = time.perf_counter()
         yield
         told.append(Told(what, effort, time.perf_counter() - began))
 
     do(replace(work, progress=noting))
     return told
-
-
-@contextmanager
-def _silent(what: str, effort: float) -> Iterator[None]:
-    yield

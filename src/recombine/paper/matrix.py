@@ -17,6 +17,7 @@ from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.jobs import Job as Planned
 from recombine.execution.jobs import Run
 from recombine.execution.processes import Processes
+from recombine.execution.progress import Progress
 from recombine.experiment import Task
 from recombine.paper.distribution import (
     Source,
@@ -37,7 +38,7 @@ from recombine.paper.settings import Settings, described, settings
 from recombine.paper.stages import Cache, Done
 from recombine.paper.tasks import task
 from recombine.paper.underway import Experiment
-from recombine.paper.work import Job, Progress, Work
+from recombine.paper.work import Job, Work
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.progress import Progress, Report
 from recombine.experiment import Task
 from recombine.neighborhoods import Neighborhoods
 from recombine.paper.drawing import drawn
@@ -25,11 +26,8 @@ from recombine.paper.stages import Cache, Done, Stage
 from recombine.paper.tasks import different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Prediction, Predictor
-from recombine.training.loop import History, Report
+from recombine.training.loop import History
 from recombine.training.recipe import Recipe
-
-Progress = Callable[[str, float], AbstractContextManager[Report | None]]
-"""Gives, while a stage is done whose name and effort it is told, what training is to report to."""
 
 ROWS, MODEL, PREDICTIONS = "rows.npz", "model", "predictions.jsonl"
 

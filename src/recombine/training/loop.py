@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from statistics import fmean
 
 import torch
 from torch import Tensor
 
+from recombine.execution.progress import Report as Report
 from recombine.models.device import fast_products
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
@@ -78,6 +80,14 @@ class History:
         share = self.epoch_fraction[replica] if self.epoch_fraction else 1
         return round(sum(rates[replica] > 0 for rates in self.lr) / share)
 
+    def __str__(self) -> str:
+        return self.latest()
+
+    def latest(self, judged: str = "held out") -> str:
+        """Returns loss and evaluation of the last epoch, means over the population; `judged` names the evaluation."""
+        evaluated = f", {judged} {fmean(self.evaluation[-1]):.3f}" if self.evaluation else ""
+        return f"loss {fmean(self.loss[-1]):.3f}{evaluated}" if self.loss else "no epoch yet"
+
     def only(self, chosen: Sequence[int]) -> "History":
         """Returns the history of some of the replicas."""
         loss, evaluation, lr = (
@@ -102,8 +112,6 @@ class Fitted:
 Evaluate = Callable[[Recombiner, Sequence[int]], Tensor]
 """Returns a number for each replica of a model, higher is better, given which of the population's replicas these are.
 The model is in evaluation mode."""
-Report = Callable[[int, int, History], None]
-"""Is told, after every epoch, how many steps are done, of how many, and how it went."""
 
 
 class Trainer:
