@@ -42,15 +42,16 @@ browser:
 # tests wait for what they have started.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
-# All tests that take at most a few seconds each, after the checks of style, types and layers.
+# Style, types and layers, then all tests that take at most a few seconds each. GPU kernels are interpreted.
 test: lint
-	$(PYTEST) -m 'not slow'
+	TRITON_INTERPRET=1 $(PYTEST) -m 'not slow'
 
-# The others: whole tables, clusters of two nodes, killed commands, full disks, pages in a browser, commands of the docs.
+# The others: whole tables, clusters of two nodes, killed commands, full disks, pages in a browser, commands of the docs,
+# and whether GPU kernels compile.
 test-slow: docs browser
 	$(PYTEST) -m slow
 
-# The kernels, on the GPU of this machine; without a GPU, `make test` has them interpreted.
+# GPU kernels beside their plain definitions, on the GPU of this machine.
 test-gpu: install
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m gpu
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from browser import Page, PageError, browser
 
+pytestmark = pytest.mark.slow
+
 PAGE = """<!doctype html><title>A page</title>
 <button onclick="this.textContent = 'clicked'">not clicked</button><input value="old">
 <p style="margin-top: 3000px">low</p>

@@ -12,6 +12,8 @@ sys.path.insert(0, {tests!r})
 import tiny_networks
 from recombine.cli import main
 
+pytestmark = pytest.mark.slow
+
 def run(words):
     try:
         main(words)

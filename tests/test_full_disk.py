@@ -16,6 +16,8 @@ import tiny_networks
 from recombine.cli import main
 from recombine.training import presets, resume
 
+pytestmark = pytest.mark.slow
+
 torch.set_num_threads(1)
 presets.SMALL_DATA_PREDICTOR = tiny_networks.PREDICTOR
 resume.EVERY = 0.0

@@ -5,6 +5,8 @@ import warnings
 import pytest
 from fuzzing import TARGETS, fuzz
 
+pytestmark = pytest.mark.slow
+
 INPUTS = 150
 
 

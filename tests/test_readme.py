@@ -156,6 +156,7 @@ def test_results_of_the_readme_are_those_of_the_records() -> None:
                 assert row[column] in (f"{mean} ({paper})", mean), (name, column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page))], ids=lambda page: page.name)
 def test_every_step_does_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     write_language(tmp_path / "conll2018/task1/all", "turkish")

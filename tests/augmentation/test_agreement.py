@@ -72,6 +72,7 @@ def test_agreement_is_that_of_sets_of_examples(examples: Sequence[Example], samp
     assert all(agreement(example) is None for example in examples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["jump", "around-right"])
 def test_no_right_command_is_torn_apart(split: str) -> None:
     data = scan.split(split)

@@ -28,6 +28,7 @@ def geca(dataset: Dataset) -> GECA:
     return geca
 
 
+@pytest.mark.slow
 def test_makes_every_pair_it_can_and_all_are_right(name: str, dataset: Dataset, geca: GECA) -> None:
     made = geca.sample(20_000)
     assert len(made) == {"jump": 7706, "around-right": 2740}[name]

@@ -119,6 +119,7 @@ def test_a_pipe_gives_the_same_bytes_as_files(run: Run, train: Path, tmp_path: P
     assert done.out == (tmp_path / "new.jsonl").read_text()
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_whatever_the_hash_seed(train: Path) -> None:
     def made(hash_seed: str) -> bytes:
         command = [sys.executable, "-c", "from recombine.cli import main; main()", "augment", train, "--method", "geca"]

@@ -71,6 +71,7 @@ def test_sigmorphon_bad_choice(run: Run, tmp_path: Path, options: list[str], wor
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_clears_up(run: Run, tmp_path: Path) -> None:
     words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
     assert run(*words).code == 0

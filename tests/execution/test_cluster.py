@@ -32,6 +32,7 @@ def two(cluster: Any) -> Ray:  # noqa: ANN401
     return Ray(cluster.address)
 
 
+@pytest.mark.slow
 def test_work_is_done_on_both_nodes_and_results_come_in_order(two: Ray) -> None:
     def where(number: int) -> tuple[int, str]:
         import ray
@@ -45,6 +46,7 @@ def test_work_is_done_on_both_nodes_and_results_come_in_order(two: Ray) -> None:
     assert two.slots == 2
 
 
+@pytest.mark.slow
 def test_what_is_to_be_done_is_sent_to_each_worker_once(two: Ray) -> None:
     class Heavy:
         copies = 0
@@ -63,11 +65,13 @@ def test_what_is_to_be_done_is_sent_to_each_worker_once(two: Ray) -> None:
     assert len({*seen}) == len({process for process, _ in seen})
 
 
+@pytest.mark.slow
 def test_workers_compute_as_this_process_does(two: Ray, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
     assert {*in_order(two, lambda _: os.environ.get("MKL_CBWR"), range(4))} == {"COMPATIBLE"}
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_reports_its_own_error_and_leaves_the_others_alone(two: Ray) -> None:
     def fail() -> int:
         raise RecombineError("there is no one.", place="file:1", hint="Try two.")
@@ -84,6 +88,7 @@ def test_a_job_that_fails_reports_its_own_error_and_leaves_the_others_alone(two:
     ]
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_costs_only_its_unfinished_jobs(two: Ray, cluster: Any, tmp_path: Path) -> None:  # noqa: ANN401
     import ray
 
@@ -114,6 +119,7 @@ def test_a_node_that_is_killed_costs_only_its_unfinished_jobs(two: Ray, cluster:
     assert len(begun) == 6  # one of two and three a second time
 
 
+@pytest.mark.slow
 def test_no_gpus_where_there_are_none(two: Ray) -> None:
     assert not two.has_gpus
     assert two.on("cpu") is two
@@ -150,6 +156,7 @@ with subprocess.Popen([sys.executable, "-c", stranger], env=environment, stderr=
 """
 
 
+@pytest.mark.slow
 def test_a_ray_of_ones_own_answers_nobody_else() -> None:
     pytest.importorskip("ray")
     alone = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}

@@ -67,6 +67,7 @@ def test_it_ends_with_what_was_kept_this_time(
     assert done.err.splitlines()[-1] == sentence.replace("FILE", str(path))
 
 
+@pytest.mark.slow
 def test_the_command_serves_keeps_and_ends_well(model: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.jsonl"
     with served(model, "-o", kept) as page:
@@ -96,6 +97,7 @@ def test_the_command_serves_keeps_and_ends_well(model: Path, tmp_path: Path) -> 
     assert "Warning" not in page.talk
 
 
+@pytest.mark.slow
 def test_another_host_comes_with_a_warning(model: Path, tmp_path: Path) -> None:
     with served(model, "--host", "0.0.0.0", "-o", tmp_path / "kept.jsonl") as page:
         port = page.host.rpartition(":")[2]

@@ -1,6 +1,5 @@
-"""Runs kernels in tests: on a GPU, or by Triton's interpreter. Whoever imports this is skipped where there is neither.
-
-TRITON_INTERPRET=1 pytest tests/models/test_kernels.py tests/training/test_training_by_kernels.py
+"""Runs kernels in tests: on a GPU (``make test-gpu``), or by Triton's interpreter (``make test``, which sets
+TRITON_INTERPRET=1). Where there is neither, tests that import this are skipped.
 """
 
 import os

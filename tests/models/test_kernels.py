@@ -15,6 +15,8 @@ from recombine.models.noise import Drop, Noise, dropped
 from recombine.models.packing import Packing
 from recombine.training.optimizer import gradients_of, population_adam
 
+pytestmark = pytest.mark.gpu
+
 R, B, H = 2, 3, 20
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 

@@ -33,6 +33,8 @@ from recombine.models.kernels.lstm import (  # noqa: E402  # noqa: E402  # noqa:
 from recombine.models.noise import Drop  # noqa: E402
 from recombine.models.packing import Packing  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 HOPPER = GPUTarget("cuda", 90, 32)
 H = 16
 

@@ -27,6 +27,7 @@ def fitted() -> Augmenter:
     return Augmenter(**SETTINGS).fit(TASK.train)
 
 
+@pytest.mark.slow
 def test_from_data_to_better_predictions() -> None:
     """All of it on a tiny task: "jump" is seen alone, and tested in company.
 

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def test_two_processes_on_one_cache_do_the_work_once(tmp_path: Path) -> None:
     words = ["paper", "table1", "--tiny", "--rows", "baseline", "--splits", "jump", "--seeds", "2", "--device", "cpu"]

@@ -12,6 +12,8 @@ from recombine.evaluation.seeds import summarize
 from recombine.report.page import render
 from recombine.report.run import read_run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Page]:

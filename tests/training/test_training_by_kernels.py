@@ -22,6 +22,8 @@ from recombine.training.optimizer import KernelAdam, gradients_of, population_ad
 from recombine.training.recipe import Duration, Precision, Recipe
 from recombine.training.schedule import Group
 
+pytestmark = pytest.mark.gpu
+
 SEEDS = (1, 2)
 CLOSE = 1e-5 if DEVICE == "cpu" else 1e-3
 """A GPU adds up products in another order for another number of networks; four steps at 0.01 go much farther."""
