@@ -25,6 +25,7 @@ from recombine.decoding.generate import Decoding
 from recombine.evaluation.seeds import summarize
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import LongShort
+from recombine.paper.as_coded import LongShortAsCoded
 from recombine.quickstart import quickstart_task
 from recombine.training.presets import SCAN_GENERATOR, SMALL_GENERATOR
 from recombine.training.recipe import Recipe
@@ -40,14 +41,14 @@ class Arm:
 
     recipe: dict[str, Any] = field(default_factory=dict)
     network: dict[str, Any] = field(default_factory=dict)
-    rule: dict[str, Any] = field(default_factory=dict)
+    rule: LongShort = field(default_factory=lambda: LongShort(removal="distinct"))
     deviations: float = 1.0
 
 
 SEEN_ONLY = {"write_seen_only": True}
 AS_CODED = {"forget_bias": 2.0, "reach": 16}
 LONGER = {"max_steps": 9_000}
-CODED_RULE = {"covering": False, "pairs": False, "fallback": True, "first": 5, "second": None}
+CODED_RULE = LongShortAsCoded()
 ARMS = {
     "neither": Arm(),
     "write-seen-only": Arm(network=SEEN_ONLY),
@@ -56,8 +57,6 @@ ARMS = {
     "forget-2-longer": Arm(LONGER, {"forget_bias": 2.0}),
     "as-coded": Arm(network=AS_CODED),
     "as-coded-longer": Arm(LONGER, AS_CODED),
-    "not-covering": Arm(rule={"covering": False}),
-    "not-covering-five": Arm(rule={"covering": False, "first": 5}),
     "bounded": Arm(deviations=0.0),
     "coded-rule": Arm(rule=CODED_RULE),
     "coded-rule-bounded": Arm(rule=CODED_RULE, deviations=0.0),
@@ -124,7 +123,7 @@ def main() -> None:
         recipe: Recipe = replace(base, network=network, **arm.recipe)
         if arguments.steps:
             recipe = replace(recipe, min_steps=0, max_steps=arguments.steps)
-        rule = LongShort(**{"removal": "distinct", **arm.rule})
+        rule = arm.rule
         neighborhoods = found(rule)
         seeds = range(arguments.seeds)
         learned = Recombination(rule, recipe, deviations=arm.deviations, seeds=seeds, device=arguments.device)

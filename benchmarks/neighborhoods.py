@@ -18,7 +18,7 @@ import numpy as np
 
 from recombine.data.scan import split
 from recombine.example import Example
-from recombine.neighborhoods.rules import build
+from recombine.neighborhoods import NEIGHBORHOODS
 
 SCAN = {"jump": "long-short", "around-right": "long-long"}
 RULES = ("one-prototype", "long-short", "long-long")
@@ -46,7 +46,7 @@ def measure(corpus: str, rule: str) -> None:
     """Prints what one search takes and gives, as JSON."""
     examples = list(split(corpus).train) if corpus in SCAN else generated(int(corpus))
     start = time.process_time()
-    found = build(rule, examples)
+    found = NEIGHBORHOODS[rule]().build(examples)
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps([seconds, peak, len(found), found.coverage(examples)]))

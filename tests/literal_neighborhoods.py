@@ -79,17 +79,26 @@ def jaccard(a: str, b: str) -> float:
     return 1 - common.total() / max(union.total(), 1)
 
 
-def tagged(words: list[Inflection], *, first: int, second: int) -> Rows:
+def tagged_firsts(words: list[Inflection], *, first: int, similar: bool = True, parity: bool = False) -> Rows:
+    """Targets with their first prototypes; with parity, every second target does without those with its own tags."""
     rows = set()
     own = {words.index(word): word for word in words}
     tags = {i: set(word.tags) for i, word in own.items()}
     for i, word in own.items():
-        others = [j for j in own if j != i]
-        firsts = sorted(others, key=lambda j: (len(tags[i] ^ tags[j]), jaccard(word.lemma, own[j].lemma), j))
-        for j in firsts[:first]:
-            allowed = [k for k in others if k != j and tags[j] != tags[k] and not tags[i] - tags[j] - tags[k]]
-            seconds = sorted(allowed, key=lambda k: (tags[i] != tags[k], len(tags[j] ^ tags[k]), k))
-            rows |= {(i, j, k) for k in seconds[:second]}
+        distance = {j: jaccard(word.lemma, other.lemma) * (1 if similar else -1) for j, other in own.items()}
+        others = [j for j in own if j != i and not (parity and i % 2 == 0 and tags[i] == tags[j])]
+        rows |= {(i, j) for j in sorted(others, key=lambda j: (len(tags[i] ^ tags[j]), distance[j], j))[:first]}
+    return rows
+
+
+def tagged(words: list[Inflection], *, first: int, second: int) -> Rows:
+    rows = set()
+    own = {words.index(word): word for word in words}
+    tags = {i: set(word.tags) for i, word in own.items()}
+    for i, j in tagged_firsts(words, first=first):
+        allowed = [k for k in own if k not in (i, j) and tags[j] != tags[k] and not tags[i] - tags[j] - tags[k]]
+        seconds = sorted(allowed, key=lambda k: (tags[i] != tags[k], len(tags[j] ^ tags[k]), k))
+        rows |= {(i, j, k) for k in seconds[:second]}
     return rows
 
 

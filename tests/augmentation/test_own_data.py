@@ -93,11 +93,11 @@ def test_some_networks_are_a_population_of_their_own(prototypes: int, tmp_path: 
 def test_the_prior_over_prototypes_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def near(_: object, examples: object) -> TagPairs:
+    def pairs(_: object, examples: object) -> TagPairs:
         asked.append(examples)
-        return TagPairs(examples, farthest=1 + len(asked))  # type: ignore[arg-type]
+        return TagPairs(examples)  # type: ignore[arg-type]
 
     model = fitted()
-    monkeypatch.setattr(model, "omega", near)
+    monkeypatch.setattr(model, "omega", pairs)
     assert all(map(len, model.sample_each(2)))
     assert [list(examples) for examples in asked] == [ONE, OTHER]

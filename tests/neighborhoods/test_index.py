@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.index import FIRST_LOOK, Index, in_batches, sampled
+from recombine.neighborhoods.index import BAG_BITS, FIRST_LOOK, Bags, Index, in_batches, sampled
+from recombine.neighborhoods.search import lev
 
 
 def together(batches: Iterable[np.ndarray]) -> list[int]:
@@ -52,18 +53,7 @@ def test_token_sets_one_apart(examples: list[Example]) -> None:
 
 
 @pytest.mark.parametrize("vocabulary", [5, 200])
-def test_equal_keys_mean_equal_lacks(vocabulary: int) -> None:
-    rng = np.random.default_rng(0)
-    examples = [Example(tuple(map(str, rng.integers(vocabulary, size=4))), ("y",)) for _ in range(60)]
-    index = Index.of(examples)
-    lacks: dict[int, set[str]] = {}
-    for number, key in enumerate(index.lacks(0, np.arange(len(index), dtype=np.int32))):
-        lack = set(index.strings[0]) - set(index.strings[number])
-        assert lacks.setdefault(key, lack) == lack
-
-
-@pytest.mark.parametrize("vocabulary", [5, 200])
-def test_equal_lacks_have_equal_keys_however_many_tokens_there_are(vocabulary: int) -> None:
+def test_keys_are_equal_just_where_lacks_are_however_many_tokens_there_are(vocabulary: int) -> None:
     rng = np.random.default_rng(0)
     examples = [Example(tuple(map(str, rng.integers(vocabulary, size=4))), ("y",)) for _ in range(60)]
     index = Index.of(examples)
@@ -119,3 +109,20 @@ def test_batches_hold_everything_once() -> None:
 def test_no_examples_is_an_error() -> None:
     with pytest.raises(RecombineError, match="no examples"):
         Index.of([])
+
+
+ALPHABET = [chr(number) for number in (0, 1, 2, BAG_BITS, BAG_BITS + 1, 5000)]
+SEQUENCES = st.text(ALPHABET, max_size=12)
+
+
+@given(SEQUENCES, st.lists(SEQUENCES, min_size=1), st.sampled_from([0.3, 0.5, 0.7, 1.0]))
+def test_nothing_near_is_implausible(sequence: str, others: list[str], delta: float) -> None:
+    bags = Bags(others, np.array([len(other) for other in others], np.int32))
+    plausible = bags.plausible(sequence, np.arange(len(others), dtype=np.int32), delta=delta).tolist()
+    assert set(plausible) >= {i for i, other in enumerate(others) if lev(sequence, other) < delta}
+
+
+def test_what_shares_little_is_implausible() -> None:
+    others = ["abab", "abcd", "wxyz", "aaaa"]
+    bags = Bags(others, np.full(4, 4, np.int32))
+    assert bags.plausible("abab", np.arange(4, dtype=np.int32), delta=0.5).tolist() == [0]

@@ -10,15 +10,10 @@ from hypothesis import given, settings
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
-from recombine.neighborhoods.compatible import compatible
 from recombine.neighborhoods.index import Index
-from recombine.neighborhoods.long_long import LongLong
-from recombine.neighborhoods.long_short import LongShort
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, OneApart, Product, focused, lacking_one
-from recombine.neighborhoods.one_prototype import OnePrototype
-from recombine.neighborhoods.tagged import Tagged
-from recombine.neighborhoods.tagged_omega import RareFocused, TagPairs
+from recombine.neighborhoods.omega import Omega, OneApart, Product, TagPairs, compatible, focused, lacking_one
+from recombine.neighborhoods.rules import LongLong, LongShort, OnePrototype, Tagged
 
 EXAMPLES = [Example((a, b), (b, *c)) for a in "ab" for b in "abc" for c in ("", "a", "cc")] * 2
 WORDS = [
@@ -104,27 +99,9 @@ def tags(place: int) -> set[str]:
 def test_pairs_by_tags() -> None:
     different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags(i) != tags(j)}
     assert_uniform(drawn(compatible(Tagged().build(WORDS), WORDS)), different)
-    near = {(i, j) for i, j in different if len(tags(i) ^ tags(j)) <= 2}
-    assert near < different
-    assert_uniform(drawn(TagPairs(WORDS, farthest=2)), near)
-
-
-def test_pairs_around_rare_tags() -> None:
-    rows = RareFocused(WORDS, rare=["[SG]"]).draw(10, np.random.default_rng(0)).tolist()
-    assert len(rows) == 10
-    fours = [rows[:4], rows[4:8]]
-    assert all((a, b) == (d, c) and (e, f) == (h, g) for (a, b), (e, f), (c, d), (g, h) in fours)
-    rare = {3, 7}
-    for (i1, i2), (_, i3), *_ in fours:
-        assert i1 in rare
-        assert i2 != i3
-    # By overlap alone, the other form with SG (three tags in common), then the first with V and PST (two).
-    assert [rows[0][1], rows[1][1]] == [next(iter(rare - {rows[0][0]})), 0]
 
 
 def test_sets_without_members_are_errors() -> None:
-    with pytest.raises(RecombineError, match="rare tag"):
-        RareFocused(WORDS, rare=["[IMP]"])
     alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
     with pytest.raises(RecombineError, match="no compatible prototypes"):
         TagPairs(alike).draw(1, np.random.default_rng(0))

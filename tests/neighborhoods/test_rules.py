@@ -1,28 +1,37 @@
-"""The contract that every neighborhood rule keeps."""
+"""The contract that every neighborhood rule keeps, and each rule held against its definition."""
 
 import os
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
+import literal_neighborhoods as literal
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.long_long import LongLong
-from recombine.neighborhoods.long_short import LongShort
-from recombine.neighborhoods.rules import NEIGHBORHOODS, build
+from recombine.inflection import Inflection
+from recombine.neighborhoods.neighborhood import Neighborhoods
+from recombine.neighborhoods.rules import NEIGHBORHOODS, LongLong, LongShort, OnePrototype, Swap, Tagged
+
+EVERYTHING = 10**6
+WEIGHTS = st.sampled_from([0.0, 0.25, 1.0])
 
 MIDDLES = [(), ("t",), ("s",), ("t", "s"), ("s", "t")]
 LONG = [Example((v, *m, f"[{v}]"), ("z", v, "z", v, "z")) for v in "abcdefgh" for m in MIDDLES]
 EXAMPLES = [*LONG, *LONG[:3], *(Example((v, f"[{v}]"), (v,)) for v in "abcdefgh")]
 
-pytestmark = pytest.mark.parametrize("name", sorted(NEIGHBORHOODS))
+each_rule = pytest.mark.parametrize("name", sorted(NEIGHBORHOODS))
 
 
+@each_rule
 def test_rows_are_a_sorted_compact_array(name: str) -> None:
-    found = build(name, EXAMPLES)
+    found = NEIGHBORHOODS[name]().build(EXAMPLES)
     assert found.rule == name
     assert found.rows.dtype == np.int32
     assert len(found) > 0
@@ -30,25 +39,28 @@ def test_rows_are_a_sorted_compact_array(name: str) -> None:
     assert found.settings["seed"] == 0
 
 
+@each_rule
 def test_nobody_is_its_own_prototype_and_only_first_occurrences_count(name: str) -> None:
-    rows = build(name, EXAMPLES).rows.tolist()
+    rows = NEIGHBORHOODS[name]().build(EXAMPLES).rows.tolist()
     assert all(len({EXAMPLES[place] for place in row}) == len(row) for row in rows)
     assert all(EXAMPLES.index(EXAMPLES[place]) == place for row in rows for place in row)
 
 
+@each_rule
 def test_the_seed_alone_decides(name: str) -> None:
     rule = replace(NEIGHBORHOODS[name](), first=1)
-    one, again, other = (build(name, EXAMPLES, seed=seed, settings=rule) for seed in (1, 1, 2))
+    one, again, other = (rule.build(EXAMPLES, seed) for seed in (1, 1, 2))
     assert np.array_equal(one.rows, again.rows)
     assert name == "tagged" or not np.array_equal(one.rows, other.rows)
 
 
-def test_hashes_do_not(name: str) -> None:
+def test_hashes_do_not() -> None:
     program = (
-        "from recombine.example import Example; from recombine.neighborhoods.rules import build; import hashlib\n"
+        "from recombine.example import Example; from recombine.neighborhoods import NEIGHBORHOODS; import hashlib\n"
         "from itertools import product\n"
         "e = [Example((*x, f'[{x}]'), y) for x in product('abc', repeat=2) for y in product('abc', repeat=2)]\n"
-        f"print(hashlib.sha256(build({name!r}, e).rows.tobytes()).hexdigest())"
+        "for rule in NEIGHBORHOODS.values():\n"
+        "    print(hashlib.sha256(rule().build(e).rows.tobytes()).hexdigest())"
     )
     digests = {
         subprocess.run(
@@ -63,13 +75,15 @@ def test_hashes_do_not(name: str) -> None:
     assert len(digests) == 1
 
 
+@each_rule
 def test_a_lone_example_has_no_neighborhood(name: str) -> None:
-    found = build(name, EXAMPLES[:1])
+    found = NEIGHBORHOODS[name]().build(EXAMPLES[:1])
     assert found.rows.shape == (0, 2 if name == "one-prototype" else 3)
     with pytest.raises(RecombineError, match="no example has"):
         found.require_rows()
 
 
+@each_rule
 def test_a_budget_of_one_still_gives_valid_rows(name: str) -> None:
     rule = NEIGHBORHOODS[name]()
     limits = (
@@ -81,6 +95,7 @@ def test_a_budget_of_one_still_gives_valid_rows(name: str) -> None:
         assert few <= whole
 
 
+@each_rule
 def test_bad_settings_are_errors(name: str) -> None:
     with pytest.raises(RecombineError, match="budget is 0"):
         replace(NEIGHBORHOODS[name](), budget=0)
@@ -90,10 +105,143 @@ def test_bad_settings_are_errors(name: str) -> None:
         for delta in (0.0, -0.5, 1.5):
             with pytest.raises(RecombineError, match="delta"):
                 replace(NEIGHBORHOODS[name](), delta=delta)
-    with pytest.raises(RecombineError, match="settings are those"):
-        build(name, EXAMPLES, settings=LongLong() if name == "long-short" else LongShort())
 
 
-def test_an_unknown_name_gets_a_suggestion(name: str) -> None:
-    with pytest.raises(RecombineError, match=f"Did you mean '{name}'"):
-        build(name + "s", EXAMPLES)
+def rows(found: Neighborhoods) -> set[tuple[int, ...]]:
+    assert len(set(map(tuple, found.rows.tolist()))) == len(found.rows)
+    return set(map(tuple, found.rows.tolist()))
+
+
+@given(literal.corpora(), literal.BOUNDS)
+def test_long_short_without_limits_equals_the_definition(examples: list[Example], delta: float) -> None:
+    found = LongShort(delta=delta, first=None, second=None, budget=EVERYTHING).build(examples)
+    assert rows(found) == literal.long_short(examples, delta=delta)
+
+
+def test_a_vocabulary_larger_than_a_mask() -> None:
+    examples = [
+        Example((f"{i}", f"{i % 7}"), (f"{i % 7}", f"{j}")) for i in range(25) for j in (i, 3 * i % 25, 100 + i)
+    ]
+    examples += [Example((f"{i}",), (f"{i}",)) for i in range(25)]
+    found = LongShort(delta=0.7, first=None, second=None, budget=EVERYTHING).build(examples)
+    assert len(found)
+    assert rows(found) == literal.long_short(examples, delta=0.7)
+
+
+def test_the_account_says_where_the_search_ended() -> None:
+    examples = [Example(("a", "b"), ("c",)), Example(("a", "b"), ("d",))]
+    found = LongShort().build(examples)
+    assert found.passed == {
+        "distinct examples": 2,
+        "with a near first prototype": 2,
+        "with tokens left over": 2,
+        "with a second prototype for these": 0,
+    }
+
+
+@given(literal.corpora(), literal.BOUNDS, st.booleans())
+def test_long_long_without_limits_equals_the_definition(examples: list[Example], delta: float, one_sided: bool) -> None:
+    difference = "one-sided" if one_sided else "symmetric"
+    rule = LongLong(delta=delta, first=None, second=None, difference=difference, budget=EVERYTHING)
+    found = list(map(tuple, rule.build(examples).rows.tolist()))
+    assert sorted(found) == sorted(literal.long_long(examples, delta=delta, one_sided=one_sided))
+
+
+@pytest.mark.parametrize(("rule", "definition"), [(LongShort, literal.long_short), (LongLong, literal.long_long)])
+@given(literal.corpora(), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3))
+def test_with_limits_as_many_as_possible(
+    rule: type[LongShort | LongLong],
+    definition: Callable[..., literal.Rows],
+    examples: list[Example],
+    first: int,
+    second: int,
+    seed: int,
+) -> None:
+    whole = definition(examples, delta=0.7)
+    found = rows(rule(delta=0.7, first=first, second=second, budget=EVERYTHING).build(examples, seed))
+    assert found <= whole
+    pairs, possible = Counter(row[:2] for row in found), Counter(row[:2] for row in whole)
+    assert all(count == min(second, possible[pair]) for pair, count in pairs.items())
+    firsts, wanted = Counter(pair[0] for pair in pairs), Counter(pair[0] for pair in possible)
+    assert firsts == {target: min(first, count) for target, count in wanted.items()}
+
+
+@given(literal.corpora(), literal.BOUNDS)
+def test_swap_without_limits_equals_the_definition(examples: list[Example], delta: float) -> None:
+    all_of = literal.data(examples)
+    expected = [
+        (i, j, k)
+        for i, d in all_of.items()
+        for j, d1 in all_of.items()
+        if literal.lev(d, d1) < delta and set(d) - set(d1)
+        for k, d2 in all_of.items()
+        if k != i and set(d) - set(d1) <= set(d2)
+    ]
+    rule = Swap(delta=delta, first=None, second=None, budget=EVERYTHING)
+    assert list(map(tuple, rule.build(examples).rows.tolist())) == sorted(expected)
+
+
+@given(literal.corpora(), st.integers(1, 3), st.integers(1, 2), st.integers(0, 3))
+def test_first_prototypes_are_those_that_lack_least(
+    examples: list[Example], first: int, second: int, seed: int
+) -> None:
+    all_of = literal.data(examples)
+    whole = Swap(delta=0.7, first=None, second=None, budget=EVERYTHING).build(examples)
+    found = Swap(delta=0.7, first=first, second=second, budget=EVERYTHING).build(examples, seed)
+    pairs = Counter((i, j) for i, j, _ in found.rows.tolist())
+    possible = Counter((i, j) for i, j, _ in whole.rows.tolist())
+    assert all(count == min(second, possible[pair]) for pair, count in pairs.items())
+    for target in {i for i, _ in possible}:
+        ranked = sorted(
+            (len(set(all_of[target]) - set(all_of[j])), literal.lev(all_of[target], all_of[j]))
+            for i, j in possible
+            if i == target
+        )
+        chosen = sorted(
+            (len(set(all_of[target]) - set(all_of[j])), literal.lev(all_of[target], all_of[j]))
+            for i, j in pairs
+            if i == target
+        )
+        assert chosen == ranked[:first]
+
+
+def test_words_that_all_examples_share_do_not_hide_the_one_that_differs() -> None:
+    commands = [
+        Example(tuple(f"{verb} the {color} plate".split()), tuple(f"{verb.upper()} ( PLATE {color.upper()} )".split()))
+        for verb in ("cut", "lift", "weld")
+        for color in ("red", "blue", "green")
+    ]
+    for target, d1, d2 in Swap().build(commands).rows.tolist():
+        shared = [set(commands[target].d) & set(commands[prototype].d) for prototype in (d1, d2)]
+        assert shared[0] | shared[1] == set(commands[target].d)
+        assert len(set(commands[target].d) - shared[0]) == 2  # a word and its meaning
+
+
+@given(literal.corpora(), WEIGHTS, WEIGHTS, st.sampled_from([0.3, 0.5, 1.0, 1.5]))
+def test_one_prototype_without_limits_equals_the_definition(
+    examples: list[Example], alpha: float, beta: float, delta: float
+) -> None:
+    found = OnePrototype(alpha=alpha, beta=beta, delta=delta, first=None, budget=10**6).build(examples)
+    assert set(map(tuple, found.rows.tolist())) == literal.one_prototype(examples, alpha=alpha, beta=beta, delta=delta)
+
+
+def test_negative_weights_are_an_error() -> None:
+    with pytest.raises(RecombineError, match="negative"):
+        OnePrototype(alpha=-1.0)
+
+
+@given(literal.inflections(), st.integers(1, 5), st.integers(1, 5))
+def test_two_prototypes_by_score_1_and_score_2(words: list[Inflection], first: int, second: int) -> None:
+    found = Tagged(first=first, second=second).build([word.for_generation for word in words])
+    assert rows(found) == literal.tagged(words, first=first, second=second)
+
+
+@given(literal.inflections())
+def test_one_prototype_by_score_1(words: list[Inflection]) -> None:
+    found = rows(Tagged(prototypes=1).build([word.for_generation for word in words]))
+    assert found == {row[:2] for row in literal.tagged_firsts(words, first=4)}
+
+
+def test_examples_without_tags_are_an_error() -> None:
+    with pytest.raises(RecombineError, match="no tags"):
+        Tagged().build([Example(("a",), ("b",))])

@@ -4,8 +4,8 @@ import pytest
 
 from recombine.data.scan import split
 from recombine.example import Example
-from recombine.neighborhoods.long_long import LongLong
-from recombine.neighborhoods.long_short import LongShort
+from recombine.neighborhoods.rules import LongLong
+from recombine.paper.as_coded import LongShortAsCoded
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +17,8 @@ def test_long_long_on_around_right_leaves_six_examples_without() -> None:
 
 
 def test_the_authors_long_short_on_jump_leaves_a_third_without() -> None:
-    rule = LongShort(covering=False, removal="distinct", pairs=False, fallback=True, first=5, second=None)
     train = split("jump").train
-    found = rule.build(train)
+    found = LongShortAsCoded().build(train)
     assert 13_204 - found.passed["with a second prototype for these"] == pytest.approx(4_135, rel=0.05)
     assert len(found) == pytest.approx(38_500, rel=0.05)
     # Nothing else in the training set holds the word, so the paper's and the authors' conditions both rule it out.

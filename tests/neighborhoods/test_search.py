@@ -7,6 +7,7 @@ import literal_neighborhoods as literal
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recombine.example import Example
 from recombine.execution.processes import Processes
@@ -18,11 +19,11 @@ from recombine.neighborhoods import (
     OnePrototype,
     Rule,
     Swap,
-    distance,
     search,
     trial_step,
 )
 from recombine.neighborhoods.neighborhood import Neighborhoods
+from recombine.neighborhoods.search import covers, distinct, lev, near, remainder, symmetric_difference
 
 EVERYTHING = 10**6
 RULES: list[Rule] = [OnePrototype(), LongShort(), LongShort(removal="distinct"), LongLong(), Swap()]
@@ -100,15 +101,47 @@ def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_comparisons_grow_with_the_data_and_not_with_its_square(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
-    cdist = distance.cdist
+    cdist = search.cdist
 
     def counting(queries: Sequence[str], others: Sequence[str], **options: object) -> object:
         nonlocal compared
         compared += len(others)
         return cdist(queries, others, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(distance, "cdist", counting)
+    monkeypatch.setattr(search, "cdist", counting)
     examples, budget = corpus(2_000, words=12), 20
     replace(rule, budget=budget).build(examples)  # type: ignore[type-var]
     # One search for first prototypes, and one for second ones for each of ten; all pairs would be 2,000 for each.
     assert 0 < compared < len(examples) * budget * (1 + 10)
+
+
+SEQUENCES = st.text("abcd", max_size=8)
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_lev_is_the_recurrence(a: str, b: str) -> None:
+    assert lev(a, b) == literal.lev(tuple(a), tuple(b))
+
+
+@given(SEQUENCES, st.lists(SEQUENCES, min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
+def test_near_excludes_the_bound_itself(sequence: str, others: list[str], delta: float) -> None:
+    strings = np.array(others, np.object_)
+    lengths = np.array([len(other) for other in others], np.int32)
+    batches = np.array_split(np.arange(len(others), dtype=np.int32), 2)
+    hits = [hit for hits in near(sequence, batches, strings=strings, lengths=lengths, delta=delta) for hit in hits]
+    assert hits == [i for i, other in enumerate(others) if lev(sequence, other) < delta]
+
+
+def test_half_is_not_nearer_than_half() -> None:
+    strings = np.array(["ab", "aa"], np.object_)
+    hits = near("aa", [np.array([0, 1])], strings=strings, lengths=np.array([2, 2]), delta=0.5)
+    assert np.concatenate(list(hits)).tolist() == [1]
+
+
+@given(SEQUENCES, SEQUENCES)
+def test_differences_are_those_of_sets(a: str, b: str) -> None:
+    assert remainder(a, b) == "".join(literal.left_over(tuple(a), tuple(b)))
+    assert set(distinct(a)) == set(a)
+    assert len(distinct(a)) == len(set(a))
+    assert covers(a, b) == (set(b) <= set(a))
+    assert symmetric_difference(a, b) == len(set(a) ^ set(b))

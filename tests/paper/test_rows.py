@@ -11,6 +11,7 @@ from recombine.data.scan import interpret
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongLong, LongShort
+from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded
 from recombine.paper.rows import SPLITS, Row, chosen, read_rows
 from recombine.paper.settings import Direct, Settings, settings
 from recombine.paper.tasks import task
@@ -101,10 +102,7 @@ def test_rows_have_the_papers_protocol(split: str) -> None:
 
 def test_the_authors_scripts_have_a_row_of_their_own() -> None:
     jump, around_right = (settings(ROWS["recomb-2 (as coded)"], split) for split in SPLITS)
-    assert jump.neighborhood == LongShort(
-        covering=False, removal="distinct", pairs=False, fallback=True, first=5, second=None
-    )
-    assert around_right.neighborhood == LongLong(difference="one-sided", candidates=10, first=3)
+    assert (jump.neighborhood, around_right.neighborhood) == (LongShortAsCoded(), LongLongAsCoded())
     for found, learning in ((jump, (32, 2e-3, 8)), (around_right, (64, 1e-3, 3))):
         assert (found.generator.batch, found.generator.lr, found.generator.epochs) == learning
         assert (found.generator.network.reach, found.generator.network.forget_bias) == (16, 2)

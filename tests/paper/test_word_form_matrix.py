@@ -15,6 +15,7 @@ from recombine.data import files
 from recombine.decoding.generate import Decoding
 from recombine.inflection import is_tag
 from recombine.neighborhoods import Tagged
+from recombine.paper.as_coded import TaggedAsCoded
 from recombine.paper.keys import Keys
 from recombine.paper.matrix import How, Matrix
 from recombine.paper.rows import TABLE_2, Row, read_rows
@@ -93,9 +94,8 @@ def test_rows_have_the_papers_protocol() -> None:
 
 
 def test_what_is_as_coded_differs_from_the_text_in_what_the_code_did() -> None:
-    coded = Tagged(second=1, lemma="dissimilar", second_tags="other", parity=True, fallback=True)
     one, two = of("recomb-1 + resampling (as coded)"), of("recomb-2 + resampling (as coded)")
-    assert one.neighborhood == two.neighborhood == coded
+    assert one.neighborhood == two.neighborhood == TaggedAsCoded()
     assert (one.omega, two.omega) == ("rule", "rare")
     assert (one.sampling.decoding.temperature, two.sampling.decoding.temperature) == (1.0, 0.5)
     assert {one.sampling.novelty, two.sampling.novelty} == {"nothing"}

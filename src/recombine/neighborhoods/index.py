@@ -7,9 +7,9 @@ that differ by one token.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
 
 import numpy as np
@@ -18,16 +18,110 @@ from numpy.typing import NDArray
 from recombine.data.vocabulary import check_vocabulary
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example
-from recombine.neighborhoods.bags import Bags
-from recombine.neighborhoods.distance import Strings
-from recombine.neighborhoods.ragged import Integers, Ragged
 
+Integers = NDArray[np.int32]
+Strings = NDArray[np.object_]
 Places = NDArray[np.int64]
 
 SEPARATOR_NAME = chr(0)
 BITS = 64
 FIRST_LOOK, BATCH = 512, 512
 NOTHING = np.empty(0, np.int32)
+WORDS = 2
+BAG_BITS = 64 * WORDS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """A table whose row i is ``values[starts[i]:starts[i + 1]]``.
+
+    Attributes:
+        values: All rows, one after the other.
+        starts: Where each row starts, and where the last one ends.
+    """
+
+    values: Integers
+    starts: NDArray[np.int64]
+
+    @classmethod
+    def grouped(cls, rows: Integers, values: Integers, *, size: int) -> Self:
+        """Collects the values that belong to each row, in the order in which they come.
+
+        Args:
+            rows: The row of each value.
+            values: The values.
+            size: The number of rows.
+        """
+        starts = np.zeros(size + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=size), out=starts[1:])
+        return cls(values[np.argsort(rows, kind="stable")], starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> Integers:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+    def together(self, rows: Sequence[int] | Integers) -> Integers:
+        """Returns the values of several rows, one row after the other."""
+        chosen = np.asarray(rows, np.int64)
+        starts, ends = self.starts[chosen], self.starts[chosen + 1]
+        sizes = ends - starts
+        # Where a value is, less its place in the result, is the same all along a row.
+        shifts = ends - np.cumsum(sizes)
+        together: Integers = self.values[np.arange(sizes.sum()) + np.repeat(shifts, sizes)]
+        return together
+
+
+class Bags:
+    """A mask per sequence, with a bit for each token and its first, second, ... occurrence.
+
+    Bits may be shared, so masks may look more alike than their bags are, never less: where they differ in k bits on one
+    side, at least k tokens are without a partner, and the edit distance is at least k.
+
+    Args:
+        sequences: The sequences.
+        lengths: Their lengths.
+    """
+
+    def __init__(self, sequences: Iterable[str], lengths: Integers) -> None:
+        masks = b"".join([_bag_mask(sequence).to_bytes(8 * WORDS, "little") for sequence in sequences])
+        bags = np.frombuffer(masks, np.uint64).reshape(-1, WORDS)
+        # Mask, number of ones and length stand side by side: what is looked up together is found in one place.
+        self._table: NDArray[np.uint64] = np.column_stack([bags, _ones(bags), lengths.astype(np.uint64)])
+
+    def plausible(self, sequence: str, data: Integers, *, delta: float) -> Integers:
+        """Returns the data, by number, whose bags do not rule out lev < delta from a sequence."""
+        mask = _bag_mask(sequence)
+        found: NDArray[np.uint64] = self._table.take(data, axis=0)
+        common = _ones(found[:, :WORDS] & np.frombuffer(mask.to_bytes(8 * WORDS, "little"), np.uint64))
+        larger = np.maximum(found[:, WORDS], np.uint64(mask.bit_count()))
+        longer = np.maximum(found[:, WORDS + 1], np.uint64(max(len(sequence), 1)))
+        plausible: Integers = data[(larger - common) / longer < delta]
+        return plausible
+
+
+def _ones(masks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    counts = np.bitwise_count(masks)
+    ones: NDArray[np.uint8] = counts[:, 0] + counts[:, 1]
+    return ones
+
+
+def _bag_mask(sequence: str) -> int:
+    mask = 0
+    for token, count in Counter(sequence).items():
+        mask |= _occurrences(ord(token), count)
+    return mask
+
+
+@lru_cache(maxsize=1 << 16)
+def _occurrences(token: int, count: int) -> int:
+    """The bits of the first so many occurrences of a token: consecutive ones, from a place that is the token's own."""
+    start = token * 0x9E3779B1 % 2**32 % BAG_BITS
+    mask = 0
+    for place in range(count):
+        mask |= 1 << (start + place) % BAG_BITS
+    return mask
 
 
 @dataclass(frozen=True, eq=False)

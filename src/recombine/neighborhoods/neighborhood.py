@@ -14,7 +14,7 @@ import numpy as np
 from recombine.data.output import check_whole, replacing
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.ragged import Integers
+from recombine.neighborhoods.index import Integers
 
 Setting = str | int | float | bool | None
 

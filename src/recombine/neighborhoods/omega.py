@@ -1,4 +1,8 @@
-r"""Sets of compatible prototypes, from which uniform draws are made without ever listing them."""
+r"""Sets of compatible prototypes (Omega) that a model is sampled with: uniform draws, without listing the sets.
+
+They are D for one prototype, D × D for long–short and swap, {|d1 Δ d2| = 1} for long–long, {d1_tags != d2_tags} for
+tagged.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import RecombineError
-from recombine.neighborhoods.index import Index
-from recombine.neighborhoods.ragged import Integers, Ragged
+from recombine.example import Example
+from recombine.inflection import split_analysis
+from recombine.neighborhoods.index import Index, Integers, Ragged
+from recombine.neighborhoods.neighborhood import Neighborhoods
 
 PATIENCE = 100_000
 """How many draws may be rejected for one that is accepted before a set counts as empty."""
@@ -133,6 +139,63 @@ def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
     except RecombineError:
         return whole
     return part
+
+
+class TagPairs:
+    """The pairs of word forms with d1_tags != d2_tags.
+
+    Args:
+        examples: Examples in generation order.
+    """
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._tags = [frozenset(split_analysis(example.x)[1]) for example in examples]
+        originals = Index.of(examples).originals
+        self._pairs = Accepted(Product([originals, originals]), self._differ)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, as indices into the sequence of examples, drawn with replacement."""
+        return self._pairs.draw(n, rng)
+
+    def _differ(self, rows: Integers) -> NDArray[np.bool_]:
+        return np.array([self._tags[d1] != self._tags[d2] for d1, d2 in rows.tolist()], np.bool_)
+
+
+def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, deviations: float | None = 1.0) -> Omega:
+    """Returns the set that goes with the rule of the neighborhoods.
+
+    Args:
+        neighborhoods: What the model was trained on, with one prototype or two.
+        examples: The examples that the neighborhoods speak of.
+        deviations: Prototypes are not longer than the mean length of those in the same place in the neighborhoods, plus
+            this many standard deviations; the authors' code has 0. None for any length; word forms are never bounded.
+
+    Raises:
+        RecombineError: If the set is empty, or there is nothing to draw since there are no prototypes.
+    """
+    if neighborhoods.prototypes == 0:
+        raise RecombineError("neighborhoods without prototypes have no compatible prototypes.")
+    index = Index.of(examples)
+    tagged = neighborhoods.rule == "tagged"
+    bounds = [
+        np.inf if tagged or deviations is None else _bound(examples, column, deviations)
+        for column in neighborhoods.rows.T[1:]
+    ]
+    pools = [np.flatnonzero(index.lengths <= bound).astype(np.int32) for bound in bounds]
+    whole = Product([index.originals[pool] for pool in pools])
+    if len(pools) == 1 or neighborhoods.rule in ("long-short", "swap"):
+        return whole
+    if tagged:
+        return TagPairs(examples)
+    if neighborhoods.settings.get("difference") == "one-sided":
+        return Accepted(whole, lacking_one(index))
+    return OneApart(index, *pools)
+
+
+def _bound(examples: Sequence[Example], prototypes: Integers, deviations: float) -> float:
+    """Returns the mean length of the prototypes plus some standard deviations."""
+    lengths = np.fromiter((len(example.d) for example in examples), np.float64, len(examples))[prototypes]
+    return float(lengths.mean() + deviations * lengths.std()) if len(lengths) else -np.inf
 
 
 def _empty() -> RecombineError:

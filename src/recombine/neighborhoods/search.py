@@ -1,25 +1,130 @@
-"""A search under way: the prepared examples, the source of randomness, and the rows found so far."""
+"""What all neighborhood rules share: distances, the search for rows, and the checks of settings.
+
+A sequence is a string here, one code point a token (``recombine.neighborhoods.index`` does the renaming): rapidfuzz
+compares strings fastest, and whether a sequence holds a token is whether a string holds a character.
+"""
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
-from recombine.execution.executor import in_order
-from recombine.neighborhoods.distance import near
-from recombine.neighborhoods.effort import Effort
-from recombine.neighborhoods.index import Index
-from recombine.neighborhoods.neighborhood import Neighborhoods, Setting
-from recombine.neighborhoods.ragged import Integers
+from recombine.errors import RecombineError
+from recombine.example import Example
+from recombine.execution.executor import SERIAL, Executor, in_order
+from recombine.execution.progress import Report
+from recombine.neighborhoods.index import Index, Integers, Strings
+from recombine.neighborhoods.neighborhood import Neighborhoods
+
+BUDGET = 1024
+"""How many candidates one search compares at most by default: what keeps the cost linear in the size of the data."""
 
 SHARD = 1 << 15
-"""About so many targets are searched for together: enough to profit from what is remembered from one to the next."""
+"""About how many targets are searched for together: enough to profit from what is remembered from one to the next."""
 
 TRIAL = 1 << 12
-"""So many targets, at most, tell well enough how many of very many have neighborhoods."""
+"""How many targets, at most, tell well enough how many of very many have neighborhoods."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How a search is carried out.
+
+    Attributes:
+        executor: Who searches the parts; the rows are the same for all.
+        report: Is told how it goes, after every 32,768 examples or so.
+        trial: Whether, of more examples than that, neighborhoods are wanted of only about 4,096, evenly spread, to see
+            what a rule finds; all examples can be their prototypes.
+    """
+
+    executor: Executor = SERIAL
+    report: Report | None = None
+    trial: bool = False
+
+
+ALONE = Effort()
+"""One process that goes through all examples."""
+
+
+class Rule(Protocol):
+    """The settings of a neighborhood function N, and the search for its members."""
+
+    name: ClassVar[str]
+
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
+        """Returns the neighborhoods of the examples; same seed, same rows."""
+        ...
+
+
+def check_delta(delta: float) -> None:
+    """Raises the error for a bound on normalised distances that is not in (0, 1]."""
+    if not 0 < delta <= 1:
+        raise RecombineError(f"delta is {delta}, expected more than 0 and at most 1.", hint="The paper's is 0.5.")
+
+
+def check_choice(setting: str, value: str, options: Sequence[str]) -> None:
+    """Raises the error for a setting that is none of its options."""
+    if value not in options:
+        raise RecombineError(f"{setting} is {value!r}, expected {' or '.join(map(repr, options))}.")
+
+
+def check_counts(**counts: int | None) -> None:
+    """Raises the error for the first count that is below 1; None stands for no limit."""
+    for setting, count in counts.items():
+        if count is not None and count < 1:
+            raise RecombineError(f"{setting} is {count}, expected at least 1.")
+
+
+def lev(a: str, b: str) -> float:
+    """Returns the edit distance divided by the length of the longer sequence; 0 between empty ones."""
+    return Levenshtein.distance(a, b) / max(len(a), len(b), 1)
+
+
+def near(
+    sequence: str, candidates: Iterable[Integers], *, strings: Strings, lengths: Integers, delta: float
+) -> Iterator[Integers]:
+    """Yields the candidates with lev < delta, in their order, batch by batch.
+
+    Whoever wants only the first few hits pays for little more: batches are drawn, and distances computed, as needed.
+
+    Args:
+        sequence: The sequence to be near to.
+        candidates: Positions in ``strings``, in batches.
+        strings: All sequences.
+        lengths: Their lengths.
+        delta: The bound, itself excluded.
+    """
+    for batch in filter(len, candidates):
+        others = strings[batch]
+        longer = np.maximum(lengths[batch], max(len(sequence), 1))
+        worst = int(delta * longer.max()) + 1
+        edits = cdist([sequence], others, scorer=Levenshtein.distance, score_cutoff=worst, dtype=np.int32)[0]
+        yield batch[edits / longer < delta]
+
+
+def remainder(sequence: str, other: str) -> str:
+    r"""Returns [a \ b]: the sequence without all tokens that the other one has."""
+    return "".join([token for token in sequence if token not in other])
+
+
+def distinct(sequence: str) -> str:
+    """Returns the tokens of the sequence, each once, in the order in which they first come."""
+    return "".join(dict.fromkeys(sequence))
+
+
+def covers(sequence: str, tokens: str) -> bool:
+    """Tells whether the sequence has all of the tokens."""
+    return all(token in sequence for token in tokens)
+
+
+def symmetric_difference(a: str, b: str) -> int:
+    """Returns |a Δ b|: how many distinct tokens are in one sequence only."""
+    return len(set(a) ^ set(b))
 
 
 class Found(NamedTuple):
@@ -52,7 +157,7 @@ class Search:
         self._last = dict.fromkeys(conditions, -1)
 
     def near(self, sequence: str, candidates: Iterable[Integers], *, delta: float) -> Iterator[Integers]:
-        """Yields the candidates with lev < delta from a sequence, batch by batch; see ``distance.near``."""
+        """Yields the candidates with lev < delta from a sequence, batch by batch; see ``near``."""
         return near(sequence, candidates, strings=self.index.strings, lengths=self.index.lengths, delta=delta)
 
     def add(self, *row: int) -> None:
@@ -66,7 +171,7 @@ class Search:
             self._passed[condition] += 1
 
     def pick(self, data: Integers, limit: int | None) -> list[int]:
-        """Returns at most so many of the data, chosen at random without replacement; None stands for no limit."""
+        """Returns the data, or a random choice of as many as the limit allows; None stands for no limit."""
         chosen = data if limit is None or len(data) <= limit else self.rng.permutation(data)[:limit]
         return list(chosen.tolist())
 
@@ -75,23 +180,21 @@ class Search:
         return Found(np.frombuffer(self._rows, np.int32).reshape(-1, self._width), self._passed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A rule as the search needs it.
 
     Attributes:
-        rule: Its name.
-        settings: Its settings.
-        conditions: Its conditions, in order, as phrases that can follow a number of examples.
-        prototypes: How many prototypes a row has.
+        rule: The rule, whose fields are its settings.
         look: Goes through some targets and adds their rows to the search.
+        conditions: The rule's conditions, in order, as phrases that can follow a number of examples.
+        prototypes: How many prototypes a row has.
     """
 
-    rule: str
-    settings: Mapping[str, Setting]
+    rule: Any
+    look: Callable[[Search, range], None]
     conditions: Sequence[str]
     prototypes: int
-    look: Callable[[Search, range], None]
 
     def carry_out(self, index: Index, seed: int, effort: Effort) -> Neighborhoods:
         """Returns the neighborhoods of the data of an index; same seed, same rows, whoever searches.
@@ -99,9 +202,9 @@ class Plan:
         Args:
             index: The examples, prepared.
             seed: Same seed, same random choices.
-            effort: Who searches, who is told how it goes, and whether this is but a trial.
+            effort: Who searches, who is told how it goes, and whether this is only a trial.
         """
-        # A shard is every so-manieth target, so that each is like the whole, and has a generator of its own.
+        # A shard is every k-th target, so that each is like the whole, and has a generator of its own.
         shards = -(-len(index) // SHARD)
         wanted, step = (1, trial_step(len(index))) if effort.trial else (shards, shards)
 
@@ -122,8 +225,8 @@ class Plan:
         targets = len(range(0, len(index), step)) if effort.trial else len(index)
         return Neighborhoods(
             rows=rows[np.lexsort(rows.T[::-1])],
-            rule=self.rule,
-            settings={**self.settings, "seed": seed},
+            rule=self.rule.name,
+            settings={**asdict(self.rule), "seed": seed},
             passed={"distinct examples": targets, **passed},
         )
 

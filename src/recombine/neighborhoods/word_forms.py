@@ -13,8 +13,7 @@ from rapidfuzz.process import cdist
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import split_analysis
-from recombine.neighborhoods.distance import Strings
-from recombine.neighborhoods.ragged import Integers, Ragged
+from recombine.neighborhoods.index import Integers, Ragged, Strings
 
 Tags = frozenset[str]
 

@@ -12,13 +12,11 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.experiment import Task
 from recombine.inflection import is_named_tag
-from recombine.neighborhoods import Neighborhoods, Omega, RareFocused, TagPairs, compatible, focused
+from recombine.neighborhoods import Neighborhoods, Omega, compatible, focused
 from recombine.own_data.validators import agreement, all_of
+from recombine.paper.as_coded import RareFocused
 from recombine.paper.settings import Settings, described
 from recombine.paper.tasks import different, of_each
-
-NEAR = 2
-"""By so many tags at most prototypes differ in the authors' code."""
 
 
 def drawn(
@@ -98,8 +96,6 @@ def _prior(settings: Settings, task: Task) -> Prior | None:
             return focused(whole, [bool(rare.weight(example)) for example in examples])
 
         return with_something_rare
-    if settings.omega == "near":
-        return lambda _, examples: TagPairs(examples, farthest=NEAR)
     if settings.omega == "rare":
 
         def around_rare(_: Neighborhoods, examples: Sequence[Example]) -> Omega:

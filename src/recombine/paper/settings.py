@@ -10,7 +10,8 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
-from recombine.neighborhoods import NEIGHBORHOODS, LongShort, Rule, Tagged
+from recombine.neighborhoods import LongShort, Rule, Tagged
+from recombine.paper.as_coded import RULES
 from recombine.paper.rows import Row
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 from recombine.training.recipe import Recipe
@@ -54,8 +55,8 @@ class Settings:
         prototypes: n of the recombination network.
         deviations: See `Recombination`.
         omega: Which prototypes samples are made from: those that the rule has; those of them whose last prototype has
-            something rare (``focused``: section 4.2 would have rare tags in prototypes); of word forms, pairs whose
-            tags differ by two at most, or pairs around an example with a rare tag (both as in the authors' code).
+            something rare (``focused``: section 4.2 would have rare tags in prototypes); or pairs of word forms around
+            one with a rare tag (``rare``: as in the authors' code).
         generator: How recombination networks are trained.
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
@@ -74,7 +75,7 @@ class Settings:
     neighborhood: Rule = field(default_factory=LongShort)
     prototypes: int = 2
     deviations: float | None = 1.0
-    omega: Literal["rule", "focused", "near", "rare"] = "rule"
+    omega: Literal["rule", "focused", "rare"] = "rule"
     generator: Recipe = SCAN_GENERATOR
     sampling: SamplingSettings = field(default_factory=SamplingSettings)
     geca: GECA = field(default_factory=GECA)
@@ -157,9 +158,10 @@ def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str
         now: Any = getattr(record, key)
         if is_dataclass(now):
             further = typed(value, dict[str, Any], name=name, place=place, toml=True)
-            if "rule" in further and isinstance(now, tuple(NEIGHBORHOODS.values())):
-                rule = typed(further.pop("rule"), Literal[*NEIGHBORHOODS], name=f"{name}.rule", place=place, toml=True)
-                now = now if isinstance(now, NEIGHBORHOODS[rule]) else NEIGHBORHOODS[rule]()
+            kind: Any = type(now)
+            if "rule" in further and kind in RULES.values():
+                rule = typed(further.pop("rule"), Literal[*RULES], name=f"{name}.rule", place=place, toml=True)
+                now = now if kind is RULES[rule] else RULES[rule]()
             changes[key] = updated(now, further, place=place, within=f"{name}.")
         else:
             is_none = value == NOTHING and NoneType in get_args(types[key])
@@ -172,7 +174,8 @@ def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str
 
 def described(record: object) -> dict[str, Any]:
     """Returns all settings of a dataclass as a JSON-friendly table, which `updated` could read."""
-    found: dict[str, Any] = {"rule": record.name} if type(record) in NEIGHBORHOODS.values() else {}  # type: ignore[attr-defined]
+    rules = [name for name, kind in RULES.items() if type(record) is kind]
+    found: dict[str, Any] = {"rule": rules[0]} if rules else {}
     for field_ in fields(record):  # type: ignore[arg-type]
         if field_.init:
             value = getattr(record, field_.name)

@@ -14,7 +14,7 @@ from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
 from recombine.models.device import fast_products
 from recombine.models.noise import Noise
-from recombine.neighborhoods.rule import check_counts
+from recombine.neighborhoods.search import check_counts
 from recombine.prediction.predictor import Prediction
 from recombine.prediction.questions import Candidate, Question, chunks
 from recombine.prediction.retrieval import Retriever

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recombine.example import Tokens
-from recombine.neighborhoods.ragged import Integers
+from recombine.neighborhoods.index import Integers
 from recombine.prediction.predictor import Prediction
 
 

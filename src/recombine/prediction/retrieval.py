@@ -7,9 +7,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from recombine.example import Example, Tokens
-from recombine.neighborhoods.distance import distinct, remainder
-from recombine.neighborhoods.ragged import Integers
-from recombine.neighborhoods.rule import check_counts, check_delta
+from recombine.neighborhoods.index import Integers
+from recombine.neighborhoods.search import check_counts, check_delta, distinct, remainder
 
 CHUNK = 256
 """So many sequences at a time are compared with all training inputs."""

@@ -10,6 +10,7 @@ from typing import Any
 from recombine import __version__
 from recombine.data.output import ROOM, read_whole, replacing_folder
 from recombine.errors import RecombineError
+from recombine.training.earlier import upgraded
 
 MANIFEST = "model.json"
 FORMAT = 1
@@ -111,7 +112,8 @@ def read_settings(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[
             raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
         if _checksum(file) != checksum:
             raise _altered(file)
-    return settings
+    upgraded_settings: dict[str, Any] = upgraded(settings)
+    return upgraded_settings
 
 
 def _altered(file: Path) -> RecombineError:
