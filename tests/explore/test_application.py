@@ -1,7 +1,8 @@
-"""What the server answers, through the guard, to the page and to others."""
+"""What the server answers, through the guard, to the page and to others; and the file of kept samples."""
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,18 @@ import pytest
 from toy_task import TASK, example
 
 from recombine.data.files import read
+from recombine.errors import RecombineError
+from recombine.example import Example, Provenance
 from recombine.explore.explorer import Explorer
-from recombine.explore.guard import HEADERS, Address, Guard
-from recombine.explore.keeping import Keeper
 
 pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
-httpx = pytest.importorskip("httpx", reason="NOT TESTED: requests are made with httpx")
+pytest.importorskip("uvicorn", reason="NOT TESTED: the page needs uvicorn; pip install 'recombine[explore]'")
+pytest.importorskip("httpx", reason="NOT TESTED: requests are made with httpx")
+
+import httpx
+
+from recombine.explore.application import PAGE, Keeper, application
+from recombine.explore.server import HEADERS, Address, Guard
 
 URL = "http://127.0.0.1:8000"
 PROTOTYPES = [{"x": one.x, "y": one.y} for one in (example("run and walk twice"), example("jump"))]
@@ -25,19 +32,17 @@ class Page:
     """Asks as the page does."""
 
     def __init__(self, explorer: Explorer, keeper: Keeper | None) -> None:
-        from recombine.explore.application import application
-
         self.guarded = Guard(application(explorer, keeper), Address("127.0.0.1", 8000))
 
-    def request(self, method: str, path: str, **options: object) -> "httpx.Response":
-        async def ask() -> "httpx.Response":
+    def request(self, method: str, path: str, **options: object) -> httpx.Response:
+        async def ask() -> httpx.Response:
             transport = httpx.ASGITransport(app=self.guarded)
             async with httpx.AsyncClient(transport=transport, base_url=URL) as client:
                 return await client.request(method, path, **options)
 
         return asyncio.run(ask())
 
-    def get(self, path: str) -> "httpx.Response":
+    def get(self, path: str) -> httpx.Response:
         return self.request("GET", path)
 
     def post(self, path: str, body: object) -> tuple[int, dict[str, Any]]:
@@ -60,8 +65,6 @@ def page(explorer: Explorer, kept: Path) -> Page:
 
 
 def test_the_page_is_served(page: Page) -> None:
-    from recombine.explore.application import PAGE
-
     for address, (_, kind) in PAGE.items():
         response = page.get(address)
         assert response.status_code == 200
@@ -142,17 +145,11 @@ def test_nothing_is_kept_without_a_file(explorer: Explorer) -> None:
     assert "-o FILE" in refused["message"]
 
 
-@pytest.mark.parametrize("path", ["next", "judge", "keep"])
 @pytest.mark.parametrize(
     "change",
     [
-        {"prototypes": PROTOTYPES * 5},
-        {"prototypes": [{"x": ["jump"] * 1001, "y": ["JUMP"]}, PROTOTYPES[1]]},
         {"prototypes": [{"x": "jump", "y": ["JUMP"]}, PROTOTYPES[1]]},
         {"prototypes": [{"x": ["jump"], "y": ["JUMP"], "path": "/etc/passwd"}, PROTOTYPES[1]]},
-        {"prototypes": [{"x": ["j" * 201], "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"prototypes": [{"x": [""], "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"tokens": ["run"] * 2001},
         {"tokens": [7]},
         {"strategy": "beam"},
         {"temperature": 0},
@@ -165,10 +162,30 @@ def test_nothing_is_kept_without_a_file(explorer: Explorer) -> None:
     ],
     ids=lambda change: json.dumps(change)[:40],
 )
-def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, path: str, change: dict[str, object]) -> None:
-    status, refused = page.post(path, SAMPLE | change)
-    assert status == 422
-    assert refused["message"].endswith(".")
+def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, change: dict[str, object]) -> None:
+    for path in ("next", "judge", "keep"):
+        status, refused = page.post(path, SAMPLE | change)
+        assert status == 422
+        assert refused["message"].endswith(".")
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prototypes": PROTOTYPES * 5},
+        {"prototypes": [{"x": [], "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": [""], "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"prototypes": [{"x": ["j" * 9000], "y": ["JUMP"]}, PROTOTYPES[1]]},
+        {"tokens": ["run"] * 5000},
+    ],
+    ids=lambda change: json.dumps(change)[:40],
+)
+def test_what_the_network_cannot_read_is_refused(page: Page, kept: Path, change: dict[str, object]) -> None:
+    for path in ("next", "judge", "keep"):
+        status, refused = page.post(path, SAMPLE | change)
+        assert status == 400
+        assert len(refused["message"]) < 1000
     assert not kept.exists()
 
 
@@ -217,3 +234,52 @@ def test_other_pages_and_names_are_refused(page: Page, kept: Path) -> None:
     for change in ({"origin": "http://evil.example"}, {"host": "evil.example:8000"}, {"content-type": "text/plain"}):
         assert page.request("POST", "/api/keep", content=body, headers=good | change).status_code in (403, 415, 421)
     assert not kept.exists()
+
+
+def test_samples_are_added_each_once(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    first = example("jump twice").with_provenance(Provenance("recombination", (example("jump"),), log_probability=-1.5))
+    assert Keeper(path).count() == 0
+    assert not path.exists()
+    assert Keeper(path).keep(first) == 1
+    keeper = Keeper(path)
+    assert keeper.keep(example("jump thrice")) == 2
+    with pytest.raises(RecombineError, match="kept already"):
+        keeper.keep(first)
+    kept = read(path)
+    assert kept == [example("jump twice"), example("jump thrice")]
+    assert kept[0].provenance == first.provenance
+
+
+@pytest.mark.parametrize("content", ["no json\n", '{"x": "a"}\n'])
+def test_another_file_is_left_alone(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(content)
+    with pytest.raises(RecombineError, match=r"mine\.txt:1"):
+        Keeper(path)
+    assert path.read_text() == content
+
+
+def test_an_empty_file_will_do_and_a_folder_will_not(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.touch()
+    assert Keeper(path).keep(example("jump")) == 1
+    with pytest.raises(RecombineError):
+        Keeper(tmp_path)
+    with pytest.raises(RecombineError, match="standard output"):
+        Keeper(Path("-"))
+
+
+def test_two_pages_keep_samples_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    (tmp_path / ".kept.jsonl.0123456789abcdef.tmp").touch()  # of one that was killed
+
+    def keep(name: str) -> None:
+        keeper = Keeper(path)  # whose lock file is another open file, as in another process
+        for number in range(20):
+            keeper.keep(Example((name, str(number)), ("y",)))
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(keep, "ab"))
+    assert sorted(one.x for one in read(path)) == sorted((name, str(n)) for name in "ab" for n in range(20))
+    assert list(tmp_path.iterdir()) == [path]

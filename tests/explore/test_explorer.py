@@ -1,20 +1,21 @@
-"""The explorer, against the decoder and the sampler."""
+"""The explorer, against the decoder, the sampler and single decoder steps; what is chosen, found and refused."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from networks import VARIANTS, network, one_at_a_time
 from tiny_networks import WORD_FORM_GENERATOR
 from toy_task import QUICK_GENERATOR, TASK, example
 
 from recombine.augmentation.recombination import Recombination
-from recombine.data.vocabulary import SEP, Vocabulary
+from recombine.data.vocabulary import EOS, SEP, UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.decoding.trace import END
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
-from recombine.explore.choice import Choice
-from recombine.explore.explorer import ALTERNATIVES, Explorer
+from recombine.explore.explorer import ALTERNATIVES, BLAMED, FOUND, NAMED, Choice, Explorer, check_tokens, steps_along
 from recombine.models.noise import Noise
 from recombine.neighborhoods import LongShort, Tagged
 from recombine.training.corpus import encoded
@@ -22,6 +23,12 @@ from recombine.training.renaming import Twins, called
 
 PROTOTYPES = (example("run and walk twice"), example("jump"))
 GREEDY = Choice(strategy="greedy")
+
+VOCABULARY = Vocabulary(("a", "b"))
+BEGINNING = ("a", SEPARATOR, "b", "a")
+SEQUENCES = (("a", "b", SEPARATOR, "a"), ("b", SEPARATOR, "b"), ("a", SEPARATOR, "b", "b", "b"))
+
+P = np.array([0.0, 0.6, 0.3, 0.1, 0.0])
 
 
 def walk(explorer: Explorer, choice: Choice, prototypes: tuple[Example, ...] = PROTOTYPES) -> Tokens:
@@ -189,3 +196,133 @@ def test_what_is_never_produced_is_no_sample(augmenter: Recombination, monkeypat
     monkeypatch.setattr(model, "unwritable", unwritable)
     with pytest.raises(RecombineError, match="never produces this"):
         Explorer(augmenter).sample(PROTOTYPES, ("hop", SEPARATOR, "HOP"), choice=GREEDY)
+
+
+def test_all_words_have_to_occur_and_only_the_first_examples_are_given(explorer: Explorer) -> None:
+    examples, total = explorer.find("Twice RUN")
+    assert examples == tuple(one for one in TASK.train if "run" in str(one).lower() and "twice" in str(one))
+    assert total == len(examples) > 1
+    assert explorer.find("nowhere") == ((), 0)
+    assert explorer.find("") == (tuple(TASK.train[:FOUND]), len(TASK.train))
+    assert len(TASK.train) > FOUND
+
+
+def test_words_are_found_across_characters(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    characters = (Example(("g", "e", "l", "PST"), tuple("geldi")), Example(tuple("bak"), tuple("bakar")))
+    explorer = Explorer(explorer.augmenter)
+    monkeypatch.setattr(explorer, "examples", characters)
+    assert explorer.find("geldi") == (characters[:1], 1)
+    assert explorer.find("gel bakar") == ((), 0)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("length", [0, 1, 4])
+def test_probabilities_are_those_of_single_steps(name: str, length: int) -> None:
+    model = network(VARIANTS[name], seeds=(3, 4))
+    prototypes = SEQUENCES[: model.architecture.prototypes]
+    found = steps_along(BEGINNING[:length], prototypes, model=model, vocabulary=VOCABULARY, seed=7)
+
+    ids = [VOCABULARY.encode(tokens) for tokens in prototypes]
+    width = max(map(len, ids), default=0)
+    sources = torch.tensor([row + [0] * (width - len(row)) for row in ids], dtype=torch.long).view(len(ids), width)
+    z = None if model.latent is None else model.latent.prior(1, Noise([7, 7], "cpu"))
+    target = torch.tensor(VOCABULARY.encode(BEGINNING[:length]))
+    with torch.no_grad():
+        _, expected = one_at_a_time(model, sources.expand(2, 1, -1, -1), target.expand(2, 1, -1), z)
+    np.testing.assert_allclose(found.probabilities, expected[0, :, 0].numpy(), atol=1e-9)
+    assert len(found.probabilities) == length + 1
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_source_holds_the_token_that_comes_from_it(name: str) -> None:
+    model = network(VARIANTS[name])
+    prototypes = SEQUENCES[: model.architecture.prototypes]
+    found = steps_along(BEGINNING, prototypes, model=model, vocabulary=VOCABULARY)
+    sequences = {"own": VOCABULARY.encode(BEGINNING)}
+    sequences |= {str(k): VOCABULARY.encode(prototype) for k, prototype in enumerate(prototypes, start=1)}
+    ways = {model.architecture.vocabulary + c: int(token) for c, token in enumerate(found.copied)}
+    origins = set()
+    for step in range(len(BEGINNING) + 1):
+        for token in range(UNK + 1, len(VOCABULARY)):
+            source = found.source(step, token)
+            origins.add(source.origin)
+            copies = [float(found.entries[step, entry]) for entry, made in ways.items() if made == token]
+            is_written = float(found.entries[step, token]) >= max(copies, default=-np.inf)
+            assert (source.origin == "written") == (source.place is None) == is_written
+            if source.place is not None:
+                assert sequences[source.origin][source.place] == token
+                assert source.origin != "own" or source.place < step
+    assert origins >= {"morphology": {"written", "1", "2"}, "reluctant-3": {"own"}}.get(name, set())
+
+
+def test_the_end_is_among_what_comes_next() -> None:
+    found = steps_along((), SEQUENCES[:2], model=network(VARIANTS["scan"]), vocabulary=VOCABULARY)
+    assert found.probabilities[0, EOS] > 0
+    assert found.probabilities.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_draws_are_as_frequent_as_the_temperature_says(temperature: float) -> None:
+    draws = [
+        Choice(strategy="temperature", temperature=temperature, seed=seed).choose(P, ("a",)) for seed in range(3000)
+    ]
+    expected = P ** (1 / temperature) / (P ** (1 / temperature)).sum()
+    np.testing.assert_allclose(np.bincount(draws, minlength=5) / 3000, expected, atol=0.03)
+    assert not {0, 4} & set(draws)
+
+
+def test_a_seed_draws_the_same_again_and_elsewhere_something_else() -> None:
+    choice = Choice(strategy="temperature", temperature=2.0, seed=5)
+    along = [choice.choose(P, ("a",) * n) for n in range(40)]
+    assert along == [choice.choose(P, ("b",) * n) for n in range(40)]
+    assert len(set(along)) > 1
+
+
+@pytest.mark.parametrize(
+    ("strategy", "beginning", "is_drawn"),
+    [
+        ("greedy", ("a",), False),
+        ("mixed", ("a",), True),
+        ("mixed", ("a", SEPARATOR), False),
+        ("temperature", ("a", SEPARATOR), True),
+    ],
+)
+def test_what_is_drawn_depends_on_the_strategy(strategy: str, beginning: tuple[str, ...], is_drawn: bool) -> None:
+    chosen = {Choice(strategy=strategy, temperature=1.0, seed=seed).choose(P, beginning) for seed in range(60)}
+    assert chosen == ({1, 2, 3} if is_drawn else {1})
+
+
+def test_the_coldest_temperature_divides_by_nothing_too_small() -> None:
+    tiny = np.array([1e-300, 1.0, 1e-200])
+    assert Choice(strategy="temperature", temperature=0.05).choose(tiny, ()) == 1
+
+
+def said(tokens: list[str], known: list[str]) -> str:
+    with pytest.raises(RecombineError) as raised:
+        check_tokens(tokens, Vocabulary(tuple(sorted(known))), where="prototype 1")
+    return str(raised.value)
+
+
+def test_known_tokens_are_fine() -> None:
+    check_tokens(["a", "b", "a"], Vocabulary(("a", "b")), where="prototype 1")
+
+
+def test_words_that_are_characters_put_together_are_taken_apart() -> None:
+    assert "Put spaces between tokens: 'g e l'." in said(["gel"], ["g", "e", "l"])
+
+
+def test_the_nearest_token_is_suggested_and_each_is_blamed_once() -> None:
+    message = said(["walc", "walc", "walk", "zzz"], ["walk", "run"])
+    assert "does not know 'walc', 'zzz', in prototype 1." in message
+    assert "Did you mean 'walk'? It knows: run walk." in message
+
+
+def test_neither_list_is_endless() -> None:
+    message = said([f"bad{i}" for i in range(100)], [f"token{i}" for i in range(1000)])
+    assert message.count("bad") == BLAMED
+    assert "and others" in message
+    assert f"and {1000 - NAMED:,} others." in message
+
+
+def test_a_space_can_be_seen() -> None:
+    assert "It knows: ␣ a." in said(["zzz"], ["a", " "])

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 
 pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img/src=x/onerror=alert(1)>"
 SAMPLE = "[...document.querySelectorAll('#sample .text')].map((token) => token.textContent)"
 ENDED = f"{SAMPLE}.at(-1) === 'end' && document.getElementById('status').textContent.includes('log-probability')"

@@ -1,8 +1,10 @@
-"""The command, the server and its raw answers."""
+"""The command, the server and its raw answers, and what the guard before it lets through."""
 
+import asyncio
 import json
 import re
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,10 @@ pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip i
 pytest.importorskip("uvicorn", reason="NOT TESTED: the page needs uvicorn; pip install 'recombine[explore]'")
 
 from recombine.explore import server
-from recombine.explore.keeping import Keeper
+from recombine.explore.application import Keeper
+from recombine.explore.server import HEADERS, LARGEST_BODY, Address, Guard
+
+PAGE = {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000", "content-type": "application/json"}
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> Outcome:
@@ -121,3 +126,134 @@ def test_mistakes_are_sentences(
         assert_is_sentence(run(capsys, model, "--port", port), [f"port {port}", "--port"])
     monkeypatch.setattr("recombine.cli.views.find_spec", lambda _: None)
     assert_is_sentence(run(capsys, model), ["FastAPI", "pip install 'recombine[explore]'"])
+
+
+def answer(headers: dict[str, str], *, method: str = "POST", body: tuple[bytes, ...] = (b"{}",), **scope: str) -> tuple:
+    """Sends a request through the guard: the status, the answer, its headers, and the bodies that passed."""
+    passed, sent = [], []
+    pieces: Iterator[dict] = iter(
+        {"type": "http.request", "body": piece, "more_body": i < len(body) - 1} for i, piece in enumerate(body)
+    )
+
+    async def receive() -> dict:
+        return next(pieces, {"type": "http.disconnect"})
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    async def application(_: dict, receive, send) -> None:  # noqa: ANN001
+        passed.append((await receive())["body"])
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-own", b"1")]})
+        await send({"type": "http.response.body", "body": b'{"message": "fine"}'})
+
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    guard = Guard(application, Address("127.0.0.1", 8000))
+    asyncio.run(guard({"type": "http", "method": method, "headers": raw, **scope}, receive, send))
+    if not sent:
+        return None, None, {}, passed
+    start, end = sent
+    told = {name.decode(): value.decode() for name, value in start["headers"]}
+    return start["status"], json.loads(end["body"])["message"], told, passed
+
+
+def test_the_page_itself_passes_and_its_answers_are_guarded() -> None:
+    status, message, told, passed = answer(PAGE, body=(b'{"a"', b": 1}"))
+    assert (status, message, passed) == (200, "fine", [b'{"a": 1}'])
+    assert told == HEADERS | {"x-own": "1"}
+    policy = HEADERS["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        (PAGE | {"host": "evil.example:8000", "origin": "http://evil.example:8000"}, 421),
+        (PAGE | {"host": "127.0.0.1:8001"}, 421),
+        (PAGE | {"host": "127.0.0.1"}, 421),
+        (PAGE | {"host": ""}, 421),
+        ({name: PAGE[name] for name in ("origin", "content-type")}, 421),
+        (PAGE | {"Host": "evil.example"}, 421),
+        (PAGE | {"origin": "http://evil.example"}, 403),
+        (PAGE | {"origin": "null"}, 403),
+        (PAGE | {"origin": "https://127.0.0.1:8000"}, 403),
+        (PAGE | {"origin": "http://localhost:8000"}, 403),
+        ({name: PAGE[name] for name in ("host", "content-type")}, 403),
+        (PAGE | {"content-type": "text/plain"}, 415),
+        (PAGE | {"content-type": "application/x-www-form-urlencoded"}, 415),
+        ({name: PAGE[name] for name in ("host", "origin")}, 415),
+        (PAGE | {"content-length": str(LARGEST_BODY + 1)}, 413),
+        (PAGE | {"content-length": "9" * 5000}, 413),
+        (PAGE | {"content-length": "-1"}, 413),
+        (PAGE | {"content-length": "²"}, 413),
+    ],
+)
+def test_others_are_turned_away_unheard(headers: dict[str, str], status: int) -> None:
+    found, message, told, passed = answer(headers)
+    assert (found, passed) == (status, [])
+    assert message.endswith(".")
+    assert told.items() >= HEADERS.items()
+
+
+def test_a_body_that_is_larger_than_it_claimed_is_not_collected() -> None:
+    status, _, _, passed = answer(PAGE | {"content-length": "2"}, body=(b"x" * LARGEST_BODY, b"x", b"never read"))
+    assert (status, passed) == (413, [])
+
+
+def test_reading_needs_no_origin_but_the_right_one_if_any() -> None:
+    assert answer({"host": "localhost:8000"}, method="GET", body=(b"",))[0] == 200
+    assert answer({"host": "localhost:8000", "origin": "http://evil.example"}, method="GET")[0] == 403
+    assert answer({"host": "evil.example:8000"}, method="GET")[0] == 421
+
+
+def test_a_client_that_leaves_and_web_sockets_get_no_answer() -> None:
+    assert answer(PAGE, body=())[0] is None
+    assert answer(PAGE, type="websocket")[0] is None
+
+
+@pytest.mark.parametrize(
+    ("host", "header", "is_named"),
+    [
+        ("127.0.0.1", "127.0.0.1:8000", True),
+        ("127.0.0.1", "LOCALHOST:8000", True),
+        ("127.0.0.1", "127.0.0.2:8000", False),
+        ("127.0.0.1", "localhost.evil.example:8000", False),
+        ("127.0.0.1", "evil.example:8000@127.0.0.1:8000", False),
+        ("::1", "[::1]:8000", True),
+        ("::1", "[::1]", False),
+        ("::1", "[::2]:8000", False),
+        ("192.168.0.7", "192.168.0.7:8000", True),
+        ("192.168.0.7", "127.0.0.1:8000", False),
+        ("box.lan", "box.lan:8000", True),
+        ("box.lan", "evil.example:8000", False),
+        ("0.0.0.0", "192.168.0.7:8000", True),
+        ("0.0.0.0", "localhost:8000", True),
+        ("0.0.0.0", "evil.example:8000", False),
+        ("::", "[fe80::1]:8000", True),
+        ("::", ":8000", False),
+    ],
+)
+def test_hosts(host: str, header: str, is_named: bool) -> None:
+    assert Address(host, 8000).is_named_by(header) is is_named
+
+
+def test_the_usual_port_goes_without_saying() -> None:
+    assert Address("127.0.0.1", 80).is_named_by("127.0.0.1")
+    assert Address("::1", 80).is_named_by("[::1]")
+
+
+@pytest.mark.parametrize(
+    ("host", "is_loopback", "url"),
+    [
+        ("127.0.0.1", True, "http://127.0.0.1:8000/"),
+        ("localhost", True, "http://localhost:8000/"),
+        ("::1", True, "http://[::1]:8000/"),
+        ("0.0.0.0", False, "http://127.0.0.1:8000/"),
+        ("192.168.0.7", False, "http://192.168.0.7:8000/"),
+        ("box.lan", False, "http://box.lan:8000/"),
+    ],
+)
+def test_who_can_reach_an_address(host: str, is_loopback: bool, url: str) -> None:
+    address = Address(host, 8000)
+    assert (address.is_loopback, address.url) == (is_loopback, url)

@@ -16,7 +16,7 @@ from recombine.errors import RecombineError
 if TYPE_CHECKING:
     from recombine.augmentation.recombination import Recombination
     from recombine.example import Example
-    from recombine.explore.guard import Address
+    from recombine.explore.server import Address
 
 DRAWN = 20
 """How many samples are drawn to pick one from; more if a later one is asked for."""
@@ -135,7 +135,7 @@ def explore_cli(
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise RecombineError("the page needs FastAPI and uvicorn.", hint="pip install 'recombine[explore]'")
     from recombine.augmentation.recombination import Recombination
-    from recombine.explore.keeping import Keeper
+    from recombine.explore.application import Keeper
     from recombine.explore.server import serve
 
     keeper = None if output is None else Keeper(Path(output))
@@ -144,7 +144,9 @@ def explore_cli(
     with working("Loading"), enough_memory():
         augmenter = Recombination.load(model, device=device)
     try:
-        serve(augmenter, kept=output, host=host, port=port, ready=lambda address: _announce(address, output, open_page))
+        serve(
+            augmenter, keeper=keeper, host=host, port=port, ready=lambda address: _announce(address, output, open_page)
+        )
     except KeyboardInterrupt:  # how one leaves
         say("")
     if keeper:

@@ -1,21 +1,24 @@
-"""The page and what it asks for: JSON in, JSON out."""
+"""The page, what it may ask for and what it is answered, and the file of samples that it keeps: JSON in, JSON out."""
 
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
+from recombine.data.files import read, write
+from recombine.data.output import check_free, locked, sweep
+from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
-from recombine.example import Example
-from recombine.explore.explorer import Explorer
-from recombine.explore.keeping import Keeper
-from recombine.explore.requests import DrawRequest, SampleRequest, SearchRequest
-from recombine.explore.search import Search
+from recombine.example import Example, Tokens
+from recombine.explore.explorer import Choice, Explorer, Strategy
 
 PAGE = {
     "/": ("index.html", "text/html"),
@@ -29,28 +32,110 @@ PAGE = {
 """All files that are served, with their types; a request names one of these addresses, never a path."""
 
 TOKENS_SHOWN = 1000
-"""So many known tokens are listed on the page."""
+"""How many known tokens are listed on the page."""
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class Keeper:
+    """A JSONL file of samples that somebody found good; what it held before stays in it.
+
+    Args:
+        path: The file.
+
+    Raises:
+        RecombineError: If there is something else than JSONL of examples, it cannot be written, or it is standard
+            output.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if str(path) == STANDARD:
+            raise RecombineError("samples cannot be kept in standard output.", hint="Name a file.")
+        check_free(path, force=True)
+        self.path = path
+        self._lock = Lock()
+        self._read()
+
+    def _read(self) -> list[Example]:
+        if not self.path.exists() or not self.path.stat().st_size:
+            return []
+        return read(self.path, format="jsonl")
+
+    def keep(self, sample: Example) -> int:
+        """Adds a sample and returns how many there are now; the file is replaced whole.
+
+        Raises:
+            RecombineError: If it is there already, or the file cannot be read or written.
+        """
+        with self._lock, locked(self.path, say=lambda _: None):  # other pages may keep samples in the same file
+            sweep(self.path)
+            kept = self._read()
+            if sample in kept:
+                raise RecombineError("this sample is kept already.")
+            return write([*kept, sample], self.path, format="jsonl", force=True)
+
+    def count(self) -> int:
+        """Returns how many samples the file holds."""
+        return len(self._read())
+
+
+class _Request(BaseModel):
+    """Nothing is converted and nothing unknown passes. The server bounds the size of requests."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class SearchRequest(_Request):
+    """Words to look for in the training examples."""
+
+    words: Annotated[str, StringConstraints(max_length=500)]
+
+
+class DrawRequest(_Request):
+    """Prototypes to be drawn."""
+
+    seed: Seed
+
+
+class Pair(_Request):
+    """A prototype."""
+
+    x: list[str]
+    y: list[str]
+
+
+class SampleRequest(_Request):
+    """A sample x ▷ y on its way or finished, and how its tokens are chosen."""
+
+    prototypes: list[Pair]
+    tokens: list[str]
+    strategy: Strategy
+    temperature: Annotated[float, Field(ge=0.05, le=5)]
+    seed: Seed
+
+    def sequences(self) -> tuple[list[Example], Tokens]:
+        """Returns the prototypes and the tokens of the sample."""
+        return [Example(tuple(pair.x), tuple(pair.y)) for pair in self.prototypes], tuple(self.tokens)
+
+    def choice(self) -> Choice:
+        """Returns how tokens are chosen."""
+        return Choice(strategy=self.strategy, temperature=self.temperature, seed=self.seed)
 
 
 def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
-    """Returns the application, to be put behind a `Guard`.
+    """Returns the application, to be put behind a guard.
 
     Args:
         explorer: The model.
         keeper: Where good samples go; None: nowhere.
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    _add_page(app)
-    _add_errors(app)
-    _add_model(app, explorer, keeper)
-    _add_samples(app, explorer, keeper)
-    return app
-
-
-def _add_page(app: FastAPI) -> None:
     for address, (name, kind) in PAGE.items():
         content = (files("recombine.explore") / "page" / name).read_bytes()
         app.add_api_route(address, _serving(content, kind), methods=["GET"])
+    _add_errors(app)
+    _add_answers(app, explorer, keeper)
+    return app
 
 
 def _serving(content: bytes, kind: str) -> Callable[[], Response]:
@@ -73,8 +158,7 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"message": f"{error.detail}."}, status_code=error.status_code)
 
 
-def _add_model(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> None:
-    search = Search(explorer.examples)
+def _add_answers(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> None:
     sampling = explorer.augmenter.sampling.decoding
     tokens = explorer.vocabulary.tokens
 
@@ -93,25 +177,20 @@ def _add_model(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> None:
 
     @app.post("/api/search")
     def find(request: SearchRequest) -> dict[str, Any]:
-        found = search.find(request.words)
-        return {"examples": _pairs(found.examples), "total": found.total}
+        examples, total = explorer.find(request.words)
+        return {"examples": _pairs(examples), "total": total}
 
     @app.post("/api/draw")
     def draw(request: DrawRequest) -> dict[str, Any]:
         return {"prototypes": _pairs(explorer.draw_prototypes(request.seed))}
 
-
-def _add_samples(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> None:
     @app.post("/api/next")
     def following(request: SampleRequest) -> dict[str, Any]:
-        return asdict(explorer.next(request.examples(), tuple(request.tokens), choice=request.choice()))
-
-    def finished(request: SampleRequest) -> Example:
-        return explorer.sample(request.examples(), tuple(request.tokens), choice=request.choice())
+        return asdict(explorer.next(*request.sequences(), choice=request.choice()))
 
     @app.post("/api/judge")
     def judge(request: SampleRequest) -> dict[str, Any]:
-        sample = finished(request)
+        sample = explorer.sample(*request.sequences(), choice=request.choice())
         assert sample.provenance is not None
         return {"log_probability": sample.provenance.log_probability, "known": explorer.known(sample)}
 
@@ -119,7 +198,7 @@ def _add_samples(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> Non
     def keep(request: SampleRequest) -> dict[str, Any]:
         if keeper is None:
             raise RecombineError("there is no file to keep samples in.", hint="Start with -o FILE.")
-        return {"kept": keeper.keep(finished(request))}
+        return {"kept": keeper.keep(explorer.sample(*request.sequences(), choice=request.choice()))}
 
 
 def _pairs(examples: tuple[Example, ...]) -> list[dict[str, Any]]:

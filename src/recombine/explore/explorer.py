@@ -1,30 +1,189 @@
-"""A recombination network to be tried out: next tokens and their alternatives, finished samples, prototypes."""
+"""A recombination network to be tried out: next tokens and their alternatives, finished samples, prototypes.
 
-from collections.abc import Sequence
+Axes: R replicas, of which the first counts; T steps; V written tokens, C copy entries; K prototypes of S tokens.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from threading import Lock
 from typing import Literal
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from recombine.augmentation.recombination import Recombination
-from recombine.data.vocabulary import Vocabulary
+from recombine.data.text import shown
+from recombine.data.vocabulary import BOS, UNK, Vocabulary
 from recombine.decoding.trace import END
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
-from recombine.explore.checks import check_prototypes, check_tokens
-from recombine.explore.choice import Choice
-from recombine.explore.steps import Source, Steps, steps_along
+from recombine.models import copying
+from recombine.models.noise import Noise
+from recombine.models.recombiner import Recombiner
 from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
-from recombine.training.renaming import Twins
+from recombine.training.renaming import Twins, called
 
 ALTERNATIVES = 5
-"""So many of the most probable tokens are shown at each step."""
+"""How many of the most probable tokens are shown at each step."""
+
+FOUND = 50
+"""How many of the examples that a search finds are given."""
+
+NAMED = 30
+"""How many known tokens are named to somebody who typed an unknown one."""
+
+BLAMED = 5
+"""How many unknown tokens are named."""
+
+SPACE = "␣"
+"""Stands for a space within a token, on the page too, since spaces separate tokens."""
 
 Known = Literal["no", "input", "pair"]
 """What of a sample the training examples hold."""
+
+Strategy = Literal["greedy", "temperature", "mixed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """How tokens are chosen.
+
+    Attributes:
+        strategy: ``greedy``: the most probable; ``temperature``: drawn; ``mixed``: drawn in x, the most probable in y.
+        temperature: Probabilities are raised to 1/T before drawing.
+        seed: Same seed and same beginning, same token.
+    """
+
+    strategy: Strategy = "mixed"
+    temperature: float = 1.0
+    seed: int = 0
+
+    def choose(self, probabilities: np.ndarray, beginning: Tokens) -> int:
+        """Returns the id of the token that comes after a beginning of x ▷ y, given the probabilities (ids,)."""
+        if self.strategy == "greedy" or (self.strategy == "mixed" and SEPARATOR in beginning):
+            return int(probabilities.argmax())
+        possible = np.flatnonzero(probabilities)
+        scores = np.log(probabilities[possible]) / self.temperature
+        weights = np.exp(scores - scores.max())
+        # A stream of its own for every place: what is drawn here does not depend on how one came here.
+        rng = np.random.default_rng([self.seed, len(beginning)])
+        return int(rng.choice(possible, p=weights / weights.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a token comes from.
+
+    Attributes:
+        origin: ``"written"``, ``"own"`` for the sample itself, or the number of a prototype, from ``"1"``.
+        place: Which token of that sequence x ▷ y it is a copy of, from 0; its end counts as a token. None if written.
+    """
+
+    origin: str
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """The steps of a network along a beginning: the last one is what may come after it.
+
+    Attributes:
+        probabilities: Of every id of the vocabulary at every step (T, ids); 0 for those that are never produced.
+        entries: Log-probabilities of writing and copying (T, V + C).
+        copied: Which token each copy entry produces (C,).
+        names: What the network calls each id of the vocabulary (ids,).
+        own: How many of the copy entries are tokens of the sample itself.
+        width: How many belong to each prototype.
+    """
+
+    probabilities: np.ndarray
+    entries: Tensor
+    copied: Tensor
+    names: Tensor
+    own: int
+    width: int
+
+    def source(self, step: int, token: int) -> Source:
+        """Returns where a token most probably comes from if it is produced at a step."""
+        named = self.names[token].view(1, 1)
+        entry = copying.best_entry(self.entries[None, [step]], self.copied[None, None], named)
+        place = int(entry) - (self.entries.shape[-1] - len(self.copied))
+        if place < 0:
+            return Source("written", None)
+        if place < self.own:
+            return Source("own", place)
+        k, j = divmod(place - self.own, self.width)
+        return Source(str(k + 1), j)
+
+
+@torch.no_grad()
+def steps_along(
+    beginning: Tokens,
+    prototypes: Sequence[Tokens],
+    *,
+    model: Recombiner,
+    vocabulary: Vocabulary,
+    twins: Twins | None = None,
+    seed: int = 0,
+) -> Steps:
+    """Lets the first network of a population go along a beginning, without dropout.
+
+    Args:
+        beginning: Tokens of x ▷ y; perhaps none.
+        prototypes: The tokens x ▷ y of each prototype.
+        model: In evaluation mode.
+        vocabulary: Says what its ids mean.
+        twins: Which tokens the networks know by drawn names, if they do.
+        seed: For the names of twins, and for z if the network has a latent variable.
+    """
+    device = model.embed.weight.device
+    noise = Noise([seed] * model.replicas, device)
+    sources = encoded(prototypes, vocabulary, device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
+    target = torch.tensor(vocabulary.encode(beginning), device=device).expand(model.replicas, 1, -1)  # (R, 1, T)
+    names = torch.arange(len(vocabulary), device=device)
+    if twins is not None:
+        drawn = twins.draw(sources, noise)
+        sources, target = called(drawn, sources), called(drawn, target)
+        names = drawn[0, 0, : len(vocabulary)]
+    z = None if model.latent is None else model.latent.prior(1, noise)
+    context = model.remember(sources)
+    previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)
+    _, scores = model.decode(context, context.state, previous.transpose(1, 2), z=z)
+    own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
+    entries = model.entries(scores)[0].squeeze(1).double()  # (T, V + C)
+    copied = model.sources(context, own)[0, 0]  # (C,)
+    p = copying.token_probabilities(entries[None], copied.expand(1, len(entries), -1))[0][:, names].cpu().numpy()
+    p[:, : UNK + 1] = 0
+    return Steps(p, entries, copied, names, own=own.shape[-1], width=sources.shape[-1])
+
+
+def check_tokens(tokens: Iterable[str], vocabulary: Vocabulary, *, where: str) -> None:
+    """Raises the error for tokens that are not in the vocabulary, with the nearest ones that are."""
+    known = dict.fromkeys(vocabulary.tokens)
+    unknown = [token for token in dict.fromkeys(tokens) if token not in known]
+    if not unknown:
+        return
+    blamed = ", ".join(map(shown, unknown[:BLAMED])) + (" and others" if len(unknown) > BLAMED else "")
+    raise RecombineError(
+        f"the network does not know {blamed}, in {where}.", hint=f"{_nearest(unknown[0], known)}{_some(known)}"
+    )
+
+
+def _nearest(token: str, known: Iterable[str]) -> str:
+    if len(token) > 1 and set(token) <= set(known):
+        return f"Put spaces between tokens: {shown(' '.join(token))}. "
+    near = get_close_matches(token[:60], list(known), n=1, cutoff=0.5)
+    return f"Did you mean {shown(near[0])}? " if near else ""
+
+
+def _some(known: Iterable[str]) -> str:
+    tokens = list(known)
+    rest = f" and {len(tokens) - NAMED:,} others" if len(tokens) > NAMED else ""
+    return f"It knows: {' '.join(token[:60].replace(' ', SPACE) for token in tokens[:NAMED])}{rest}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +286,19 @@ class Explorer:
             return "pair"
         return "input" if sample.x in self._inputs else "no"
 
+    def find(self, words: str) -> tuple[tuple[Example, ...], int]:
+        """Returns the first training examples that hold all of the words, and how many do; case does not matter.
+
+        Words are found within tokens, and across tokens that are characters.
+        """
+        wanted = words.casefold().split()
+        places = [i for i, text in enumerate(self._texts) if all(word in text for word in wanted)]
+        return tuple(self.examples[i] for i in places[:FOUND]), len(places)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [f"{one}\n{''.join(one.x)}\n{''.join(one.y)}".casefold() for one in self.examples]
+
     def draw_prototypes(self, seed: int) -> tuple[Example, ...]:
         """Returns prototypes as samples are made of them: a draw from Ω."""
         if not self.augmenter.prototypes:
@@ -143,7 +315,14 @@ class Explorer:
         return compatible(neighborhoods, self.examples, deviations=self.augmenter.deviations)
 
     def _steps(self, prototypes: Sequence[Example], beginning: Tokens, *, seed: int) -> Steps:
-        check_prototypes(prototypes, self.vocabulary, expected=self.augmenter.prototypes)
+        if len(prototypes) != self.augmenter.prototypes:
+            raise RecombineError(f"the network has {self.augmenter.prototypes} prototypes, got {len(prototypes)}.")
+        for number, prototype in enumerate(prototypes, start=1):
+            if not (prototype.x and prototype.y):
+                side = "output" if prototype.x else "input"
+                message = f"the {side} of prototype {number} is empty."
+                raise RecombineError(message, hint="Pick an example, or type tokens.")
+            check_tokens((*prototype.x, *prototype.y), self.vocabulary, where=f"prototype {number}")
         check_tokens((token for token in beginning if token != SEPARATOR), self.vocabulary, where="the sample")
         if len(beginning) > self.longest:
             raise RecombineError(

@@ -111,7 +111,7 @@ class Corpus:
 
 def padded(sequences: Sequence[Sequence[int]]) -> np.ndarray:
     """Returns sequences as rows of a table, padded to the longest."""
-    longest = max(map(len, sequences))
+    longest = max(map(len, sequences), default=0)
     check_table(len(sequences), longest)
     table = np.full((len(sequences), longest), PAD, dtype=np.int64)
     for row, sequence in zip(table, sequences, strict=True):
