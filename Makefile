@@ -42,14 +42,15 @@ browser:
 # tests wait for what they have started.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
-# Style, types and layers, then all tests that take at most a few seconds each. GPU kernels are interpreted.
+# Style, types and layers, then all tests that take at most a few seconds each.
 test: lint
-	TRITON_INTERPRET=1 $(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow and not gpu'
 
 # The others: whole tables, clusters of two nodes, killed commands, full disks, pages in a browser, commands of the docs,
-# and whether GPU kernels compile.
+# GPU kernels by Triton's interpreter, and whether they compile, which an interpreter does not tell.
 test-slow: docs browser
-	$(PYTEST) -m slow
+	TRITON_INTERPRET=1 $(PYTEST) -m 'slow or gpu'
+	$(PYTEST) tests/models/test_kernels_compile.py || [ $$? -eq 5 ]  # 5: no test, since there is no Triton
 
 # GPU kernels beside their plain definitions, on the GPU of this machine.
 test-gpu: install

@@ -56,6 +56,7 @@ def contents(folder: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_a_table_is_the_same_file_by_file(run: Run, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
     others = {"serial": (), "processes": (), "ray": ("--address", cluster.address)}
@@ -75,6 +76,7 @@ def test_a_table_is_the_same_file_by_file(run: Run, tmp_path: Path, cluster: Any
     assert contents(tmp_path / "ray") == serial
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny")
 def test_samples_are_the_same_byte_for_byte(
     run: Run,
@@ -103,6 +105,7 @@ def test_samples_are_the_same_byte_for_byte(
     assert any("Drawing" in what for what in searched)
 
 
+@pytest.mark.slow
 def test_a_comparison_is_the_same(run: Run, train: Path, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
     options = ("--seeds", 1, "-n", 6, "--epochs", 4, "--size", "small", "--device", "cpu", "--threads", 1)
     executors = {"serial": (), "processes": (), "ray": ("--address", cluster.address)}
@@ -127,6 +130,7 @@ def test_executors_are_for_the_learned_method(run: Run, train: Path) -> None:
     assert_is_sentence(done, ["--executor is for --method learned"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("executor", ["serial", "processes"])
 def test_a_row_that_fails_leaves_the_others_alone(

@@ -180,6 +180,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiny, "tiny_settings", quicker)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_rows_are_run_recorded_and_shown(run: Run, tmp_path: Path) -> None:
     mine = tmp_path / "mine"

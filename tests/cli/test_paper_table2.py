@@ -38,6 +38,7 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "files"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_rows_are_run_recorded_and_shown(run: Run, source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"

@@ -1,5 +1,5 @@
-"""Runs kernels in tests: on a GPU (``make test-gpu``), or by Triton's interpreter (``make test``, which sets
-TRITON_INTERPRET=1). Where there is neither, tests that import this are skipped.
+"""Runs kernels in tests: on a GPU (``make test-gpu``), or by Triton's interpreter (``make test-slow``, which
+sets TRITON_INTERPRET=1). Where there is neither, tests that import this are skipped.
 """
 
 import os

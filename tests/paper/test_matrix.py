@@ -121,6 +121,7 @@ def copied(done: tuple[Path, Run], tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
+@pytest.mark.slow
 def test_samples_come_first_and_predictors_train_together(done: tuple[Path, Run]) -> None:
     run = done[1]
     assert run.stages == [
@@ -135,6 +136,7 @@ def test_samples_come_first_and_predictors_train_together(done: tuple[Path, Run]
     assert run.expected[0] > run.expected[1] > 0
 
 
+@pytest.mark.slow
 def test_records_are_complete_and_rest_on_what_they_say(done: tuple[Path, Run]) -> None:
     run = done[1]
     geca = run.records["geca"]
@@ -155,6 +157,7 @@ def test_records_are_complete_and_rest_on_what_they_say(done: tuple[Path, Run]) 
     assert all(each == shown[0] for each in shown)
 
 
+@pytest.mark.slow
 def test_rows_of_one_population_have_mixing_rates_of_their_own(done: tuple[Path, Run]) -> None:
     samples = [GECA().fit(TASK.train).sample(4, seed).examples for seed in (0, 1)]
     together = Predictor(QUICK_PREDICTOR, seeds=[0, 1, 0, 1], device="cpu").fit_each(
@@ -165,6 +168,7 @@ def test_rows_of_one_population_have_mixing_rates_of_their_own(done: tuple[Path,
     assert done[1].records["geca"]["exact_match"] == scores[2:]
 
 
+@pytest.mark.slow
 def test_rows_share_stages(done: tuple[Path, Run]) -> None:
     one, other = (done[1].records[row]["stages"] for row in ("recomb-2", "recomb-2 + resampling"))
     assert one["neighborhoods"] == other["neighborhoods"]
@@ -179,6 +183,7 @@ def test_rows_share_stages(done: tuple[Path, Run]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_nothing_is_done_twice(done: tuple[Path, Run], copied: Path) -> None:
     for path in copied.glob("*.json"):
         path.unlink()
@@ -191,6 +196,7 @@ def test_nothing_is_done_twice(done: tuple[Path, Run], copied: Path) -> None:
         assert record["seconds"] == done[1].records[row]["seconds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["samples", "generator", "predictions"])
 def test_what_a_kill_cost_is_done_again_with_the_same_result(done: tuple[Path, Run], copied: Path, kind: str) -> None:
     for path in (copied / ".cache").glob(f"{kind}-*"):
@@ -223,6 +229,7 @@ class Stopping(Run):
         yield report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("row", "after"), [("recomb-2", 3), ("geca", 2)])
 def test_a_training_that_was_stopped_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str, after: int
@@ -238,6 +245,7 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(
     assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [1, 2, 3])
 def test_a_population_that_is_stopped_while_predictions_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
@@ -263,6 +271,7 @@ def test_a_population_that_is_stopped_while_predictions_are_kept(
     assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 
+@pytest.mark.slow
 def test_damaged_stages_are_named_and_done_again(done: tuple[Path, Run], copied: Path) -> None:
     key = done[1].records["recomb-2"]["stages"]["samples"]
     with (copied / f".cache/samples-{key}/0.jsonl").open("a") as file:
@@ -273,11 +282,13 @@ def test_damaged_stages_are_named_and_done_again(done: tuple[Path, Run], copied:
     assert figures(again.records["recomb-2"]) == figures(done[1].records["recomb-2"])
 
 
+@pytest.mark.slow
 def test_items_are_those_of_the_reference_even_if_it_is_not_run_again(copied: Path, done: tuple[Path, Run]) -> None:
     again = Run(copied, "geca")
     assert again.records["geca"]["items"] == done[1].records["geca"]["items"]
 
 
+@pytest.mark.slow
 def test_populations_are_as_large_as_told(done: tuple[Path, Run], tmp_path: Path) -> None:
     run = Run(tmp_path, "baseline", "geca", seeds=3, population=4)
     assert run.stages == ["jump, geca: samples", "jump: 3 predictors", "jump: 3 predictors"]
@@ -288,6 +299,7 @@ def test_populations_are_as_large_as_told(done: tuple[Path, Run], tmp_path: Path
     assert {name: key for name, key in run.records["baseline"]["stages"].items() if name in keys} == keys
 
 
+@pytest.mark.slow
 def test_a_dash_where_all_samples_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Resampler, "__call__", lambda *_: "unwanted")
     run = Run(tmp_path, "baseline", "recomb-2 + resampling", seeds=1)
@@ -299,6 +311,7 @@ def test_a_dash_where_all_samples_are_rejected(tmp_path: Path, monkeypatch: pyte
     assert any("all samples were rejected" in line for line in run.said)
 
 
+@pytest.mark.slow
 def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = GECA.sample
 
@@ -353,6 +366,7 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert keys.direct(one).key != keys.direct(replace(one, direct=replace(one.direct, first=1))).key
 
 
+@pytest.mark.slow
 def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
     def shorter(row: Row, split: str) -> Settings:
         found = tiny_settings(row, split)
@@ -388,6 +402,7 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
             assert sum(found["kept"]) or sum(found["rejected"][0].values())
 
 
+@pytest.mark.slow
 def test_what_splits_cannot_do_together_is_said_and_left_to_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,6 +425,7 @@ def by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
+@pytest.mark.slow
 def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
     (source,) = by_rule.matrix._missing_sources("jump")
     with by_rule.matrix._drawing_by_rule():
@@ -418,6 +434,7 @@ def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
     assert by_rule.matrix.work["jump"].cache.find(source.stage) is not None
 
 
+@pytest.mark.slow
 def test_what_fails_beside_networks_is_said_and_left_to_be_done(by_rule: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RecombineError("there is no memory.")

@@ -180,6 +180,7 @@ def records(folder: Path) -> dict[str, dict]:  # type: ignore[type-arg]
     return {found["row"]: found for found in (json.loads(path.read_text("utf-8")) for path in folder.glob("*.json"))}
 
 
+@pytest.mark.slow
 def test_every_row_runs_from_end_to_end(run: tuple[Path, list[str]]) -> None:
     found = records(run[0])
     assert found.keys() == ROWS.keys()
@@ -195,6 +196,7 @@ def test_every_row_runs_from_end_to_end(run: tuple[Path, list[str]]) -> None:
     assert class_reports(shown)
 
 
+@pytest.mark.slow
 def test_samples_of_both_methods_are_put_together(run: tuple[Path, list[str]]) -> None:
     found = records(run[0])
     both, geca, learned = (
@@ -204,6 +206,7 @@ def test_samples_of_both_methods_are_put_together(run: tuple[Path, list[str]]) -
     assert sum(both)
 
 
+@pytest.mark.slow
 def test_samples_are_of_each_splits_own_training_set(run: tuple[Path, list[str]], source: Path) -> None:
     folder, _ = run
     tasks = word_form_scale(source, "tiny").task
