@@ -40,7 +40,7 @@ def main() -> None:
         began = time.process_time()
         augmenter = Augmenter(seed=seed, max_time=chosen.max_time).fit(train)
         print(f"seed {seed}: {time.process_time() - began:.0f} s of training", flush=True)
-        learned = augmenter._recombination  # drawn from in several ways, without training again
+        learned = augmenter.networks_  # drawn from in several ways, without training again
         usual = learned.sampling
         for surplus, confidence in WAYS:
             learned.sampling = replace(usual, surplus=surplus, confidence=confidence)

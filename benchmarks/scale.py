@@ -27,6 +27,7 @@ from typing import TypeVar
 import torch
 
 from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.resample import find_rare
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
@@ -124,7 +125,7 @@ def measure(size: int, *, workers: int, until: str, folder: Path) -> None:
     stage("streaming", lambda: sum(1 for _ in iterate(corpus)))
     examples = stage("reading", lambda: tuple(dict.fromkeys(read(corpus))))
     vocabulary = stage("vocabulary", lambda: Vocabulary.of(examples))
-    rare = stage("rarity", lambda: choices.rarity(examples))
+    rare = stage("rarity", lambda: find_rare(examples))
     rules = list(map(choices.rule_named, choices.rule_names(examples, rare)))
     effort = Effort(executor=Processes(workers), report=report)
     chosen = stage("neighborhoods", lambda: choices.neighborhoods(examples, rules, effort=effort))

@@ -289,7 +289,7 @@ def runs() -> Target:
 def a_folder(kind: str) -> dict[str, bytes]:
     """Returns the files of a model that is as it should be."""
     from recombine.data.files import iterate
-    from recombine.own_data.by_rule import GECA
+    from recombine.own_data.augmenters import GECA
 
     with tempfile.TemporaryDirectory() as place:
         data, folder = Path(place) / "data.tsv", Path(place) / "model"
@@ -348,7 +348,7 @@ def models(draw: DrawFn, kind: str) -> dict[str, bytes]:
 
 def model(kind: str) -> Target:
     from recombine.augmentation.recombination import Recombination
-    from recombine.own_data.by_rule import GECA
+    from recombine.own_data.augmenters import GECA
     from recombine.prediction.predictor import Predictor
 
     def read(folder: Path) -> object:

@@ -1,12 +1,13 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
-from recombine import quickstart
-from recombine.augmentation.geca import GECA
-from recombine.augmentation.recombination import Recombination
+from recombine import GECA, Augmenter, Predictor, quickstart
 from recombine.data.scan import interpret
 from recombine.example import Example
+from recombine.own_data.settings import Display
 
 torch.set_num_threads(1)
 
@@ -21,19 +22,16 @@ def test_the_task_is_a_part_of_jump() -> None:
     assert len(task.test) > 500
 
 
-def test_three_ways_are_compared_by_the_same_predictor() -> None:
-    train = quickstart.quickstart_task().train
-    plain, geca, learned = quickstart.plans(train, "cpu")
-    assert plain.augmenter is None
-    assert isinstance(geca.augmenter, GECA)
-    assert isinstance(learned.augmenter, Recombination)
-    assert learned.augmenter.device == "cpu"
-    assert plain.predictor == geca.predictor == learned.predictor
-    assert (geca.n, geca.p_aug) == (learned.n, learned.p_aug) == (400, 0.1)
-    assert (geca.accept, plain.accept) == (None, None)
-    assert learned.accept is not None
-    assert learned.accept(Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))) is None
-    assert learned.accept(Example(("walk", "twice"), ("I_WALK", "I_WALK"))) is not None
+def test_three_ways_are_compared() -> None:
+    (_, plain), (_, geca), (_, learned) = quickstart.ways(5)
+    assert plain is None
+    assert isinstance(geca, GECA)
+    assert isinstance(learned, Augmenter)
+    assert (geca.n, geca.seed, geca.rarity) == (400, 5, None)
+    assert (learned.n, learned.seed, learned.device) == (400, 5, "cpu")
+    rare = replace(learned.rarity).fit(quickstart.quickstart_task().train)
+    assert rare(Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))) is None
+    assert rare(Example(("walk", "twice"), ("I_WALK", "I_WALK"))) is not None
 
 
 def test_the_ways_are_gone_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,9 +42,14 @@ def test_the_ways_are_gone_one_after_the_other(monkeypatch: pytest.MonkeyPatch) 
         "SAMPLES": 3,
     }.items():
         monkeypatch.setattr(quickstart, name, value)
-    outcomes = quickstart.quickstart([5])
-    names = [next(outcomes).name, next(outcomes).name]
-    assert names == ["plain predictor", "GECA"]
-    [learned] = outcomes
-    assert (learned.name, learned.seeds) == ("recombine and resample", [5])
-    assert learned.generator is not None
+    said: list[str] = []
+    plain, geca, learned = quickstart.quickstart(5, display=Display(say=said.append))
+    assert [each.name for each in (plain, geca, learned)] == ["plain predictor", "GECA", "recombine and resample"]
+    assert (plain.samples, plain.right) == (None, None)
+    assert list(geca.samples) == list(GECA(seed=5).fit(TASK.train).sample(3))
+    assert geca.right == sum(TASK.gold(sample.x) == sample.y for sample in geca.samples) / 3
+    new = GECA(seed=5).fit(TASK.train).sample(3)
+    alone = Predictor(seed=5, network=QUICK_PREDICTOR, device="cpu").fit(TASK.train, augmented=new, p_aug=0.1)
+    assert geca.exact_match == alone.score(TASK.test)
+    assert f"GECA: exact match {geca.exact_match:.3f}" in said
+    assert learned.seconds > 0

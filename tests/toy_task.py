@@ -6,7 +6,7 @@ from itertools import product
 from tiny_networks import GENERATOR, PREDICTOR
 
 from recombine.example import Example, Tokens
-from recombine.experiment import Task
+from recombine.paper.tasks import Task
 
 VERBS = ("walk", "run", "look", "turn", "hop")
 TIMES = {"twice": 2, "thrice": 3}

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recombine.data.files import read
-    from recombine.own_data.augmenter import Augmenter
-    from recombine.own_data.by_rule import GECA, Oversampler
+    from recombine.own_data.augmenters import GECA, Oversampler
+    from recombine.own_data.learned import Augmenter, Both
     from recombine.own_data.predictor import Predictor
 
 __version__ = "0.1.0"
-__all__ = ["GECA", "Augmenter", "Oversampler", "Predictor", "read"]
+__all__ = ["GECA", "Augmenter", "Both", "Oversampler", "Predictor", "read"]
 
 _HOMES = {
-    "Augmenter": "recombine.own_data.augmenter",
-    "GECA": "recombine.own_data.by_rule",
-    "Oversampler": "recombine.own_data.by_rule",
+    "Augmenter": "recombine.own_data.learned",
+    "Both": "recombine.own_data.learned",
+    "GECA": "recombine.own_data.augmenters",
+    "Oversampler": "recombine.own_data.augmenters",
     "Predictor": "recombine.own_data.predictor",
     "read": "recombine.data.files",
 }

@@ -10,7 +10,7 @@ from recombine.augmentation.exponents import UNSHOWN, Exponents, change, pieces
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
-from recombine.own_data.validators import kept
+from recombine.own_data.augmenters import sample_filter
 
 
 def word(line: str) -> Example:
@@ -90,7 +90,7 @@ def test_forms_like_those_with_the_tag_show_it_even_if_others_look_the_same() ->
 
 def test_samples_with_a_rare_tag_must_show_it() -> None:
     rare = Resampler(epsilon=0.15, relevant=is_tag).fit(SPANISH)  # FUT and SBJV, one of seven each
-    accept = kept(SPANISH, rare)
+    accept = sample_filter(SPANISH, rare)
     assert accept is not None
     assert accept(word("cantar cantaré FUT;1;SG")) is None
     assert accept(word("cantar canto FUT;1;SG")) == UNSHOWN

@@ -64,7 +64,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
     torch.set_num_threads(1)
     # What they say has nothing to do with what goes together.
-    monkeypatch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
+    monkeypatch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
     make_small_tiny(monkeypatch.setattr)
 
 

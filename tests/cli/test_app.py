@@ -12,13 +12,12 @@ import pytest
 from commands import Run, assert_is_sentence
 
 import recombine
-from recombine.cli.inspection import RULES
-from recombine.cli.learned import NOVELTIES
-from recombine.cli.methods import METHODS
+from recombine.cli.augment import NOVELTIES, RULES
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import SIZES
 from recombine.data import files, scan, sigmorphon, text
 from recombine.data.sigmorphon import SHA256
+from recombine.own_data.learned import METHODS
 
 COMMANDS = [
     ("data", "scan"),

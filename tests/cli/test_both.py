@@ -74,7 +74,7 @@ def test_networks_make_up_for_what_geca_cannot_make(both: Augment, new: Path) ->
 def test_all_are_those_of_networks_where_geca_makes_none(
     both: Augment, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(GECA, "sample", lambda _, n, **__: Samples((), n))
+    monkeypatch.setattr(GECA, "sample", lambda _, n, *__: Samples((), n))
     assert both("--no-resample", "-n", 4).code == 0
     assert made_by(files.read(new)) == [("recombination", 4)]
 
@@ -119,4 +119,4 @@ def test_mistakes_are_sentences(both: Augment, run: Run, tmp_path: Path) -> None
     assert_is_sentence(both("-n", 1), ["one sample cannot be made by both methods", "at least 2"])
     (tmp_path / "one.tsv").write_text("walk\tWALK\n")
     done = run("augment", tmp_path / "one.tsv", "--method", "both")
-    assert_is_sentence(done, ["--method both needs at least 2 different examples"])
+    assert_is_sentence(done, ["needs at least 2 different examples"])

@@ -16,17 +16,17 @@ QUICK = ("--device", "cpu", "--threads", 1, "--epochs", 2, "-n", 5, "--seeds", 2
 
 def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    done = run("compare", train, *QUICK, "--methods", "geca, oversampling", "-o", folder)
+    done = run("compare", train, *QUICK, "--methods", "geca, oversample", "-o", folder)
     assert done.code == 0, done.err
     table, verdict = done.out.rstrip().split("\n\n")
-    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversampling", "geca"]
+    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversample", "geca"]
     network, _, verdict = verdict.partition("\n")
     assert network == f"Predictors: {read_run(folder).network}."
     assert verdict == read_run(folder).verdict
     assert read_run(folder).title == "train.tsv"
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
         "run.json",
-        *(f"samples/{method}.{seed}.jsonl" for method in ("geca", "oversampling") for seed in (0, 1)),
+        *(f"samples/{method}.{seed}.jsonl" for method in ("geca", "oversample") for seed in (0, 1)),
     }
     assert len(files.read(folder / "samples/geca.1.jsonl")) == 5
     assert "Training 6 predictors: 100 %" in done.err
@@ -37,13 +37,13 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
 def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path: Path) -> None:
     test = tmp_path / "test.tsv"
     test.write_text("jump twice\tI_JUMP I_JUMP\nwalk\tI_WALK\nwalk thrice\tI_WALK I_WALK I_WALK\n")
-    done = run("compare", train, "--test", test, *QUICK, "--methods", "recombine", "--json", "-o", tmp_path / "run")
+    done = run("compare", train, "--test", test, *QUICK, "--methods", "learned", "--json", "-o", tmp_path / "run")
     assert done.code == 0, done.err
     document = json.loads(done.out)
-    plain, recombine = document["comparison"]
-    assert (plain["method"], recombine["method"]) == ("plain", "recombine")
-    assert len(recombine["scores"]["rare"]) == 2
-    assert recombine["p"] == {"all": None, "rare": None, "other": None}  # of three examples nothing can be told
+    plain, learned = document["comparison"]
+    assert (plain["method"], learned["method"]) == ("plain", "learned")
+    assert len(learned["scores"]["rare"]) == 2
+    assert learned["p"] == {"all": None, "rare": None, "other": None}  # of three examples nothing can be told
     found = read_run(tmp_path / "run")
     assert (found.data.test, found.data.rare_test, found.data.held_out) == (3, 1, False)
     assert "Training 2 recombination networks: 100 %" in done.err
@@ -56,30 +56,31 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
 def test_a_method_that_cannot_work_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
     squares = tmp_path / "squares.tsv"
     squares.write_text("".join(f"{n}\t{n * n}\n" for n in range(100, 140)))
-    done = run("compare", squares, "--test", squares, *QUICK, "--methods", "oversampling,recombine", "--epsilon", 0.5)
+    done = run("compare", squares, "--test", squares, *QUICK, "--methods", "oversample,learned", "--epsilon", 0.5)
     assert done.code == 0, done.err
-    assert "recombine: 0 of 5 samples. No example has a neighborhood" in done.err
+    assert "learned: 0 of 5 samples. No example has a neighborhood" in done.err
     assert [line.split()[:2] for line in done.out.splitlines()[1:4]] == [
         ["plain", "-"],
-        ["oversampling", "5"],
-        ["recombine", "-"],
+        ["oversample", "5"],
+        ["learned", "-"],
     ]
 
 
-def test_both_has_the_samples_of_two_methods_that_need_no_row(run: Run, train: Path, tmp_path: Path) -> None:
+def test_both_has_as_many_samples_as_others_half_of_them_by_rule(run: Run, train: Path, tmp_path: Path) -> None:
     words = ("compare", train, *QUICK, "--epsilon", 1e-3, "--methods", "both", "--json", "-o", tmp_path / "run")
     done = run(*words)
     assert done.code == 0, done.err
     assert "Training 4 predictors: 100 %" in done.err
     plain, both = json.loads(done.out)["comparison"]
     assert (plain["method"], both["method"]) == ("plain", "both")
-    assert both["new_examples"] == [10, 10]
-    found = read_run(tmp_path / "run")
-    assert [sample.method for sample in found.samples] == ["recombine"] * 5 + ["geca"] * 5
+    assert both["new_examples"] == [5, 5]
+    made = files.read(tmp_path / "run/samples/both.0.jsonl")
+    assert [sample.provenance.method for sample in made] == ["geca"] * 2 + ["recombination"] * 3
+    assert [sample.method for sample in read_run(tmp_path / "run").samples] == ["both"] * 5
 
 
 def test_one_seed_has_no_deviation(run: Run, train: Path) -> None:
-    options = (*QUICK, "--methods", "oversampling", "--test", train)
+    options = (*QUICK, "--methods", "oversample", "--test", train)
     one, two = (run("compare", train, *options, "--seeds", seeds) for seeds in (1, 2))
     assert (one.code, two.code) == (0, 0), one.err
     assert "±" not in one.out
@@ -94,7 +95,7 @@ def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
 
 
 def test_without_a_folder_it_is_said_beforehand_that_nothing_is_kept(run: Run, train: Path, tmp_path: Path) -> None:
-    words = ("compare", train, *QUICK, "--methods", "oversampling", "--max-time", 0.001)
+    words = ("compare", train, *QUICK, "--methods", "oversample", "--max-time", 0.001)
     without, kept = run(*words), run(*words, "-o", tmp_path / "run")
     assert (without.code, kept.code) == (0, 0), without.err
     before, _, _ = without.err.partition("Training")
@@ -106,7 +107,7 @@ def test_without_a_folder_it_is_said_beforehand_that_nothing_is_kept(run: Run, t
 def test_mistakes_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
     assert_is_sentence(run("compare", train, "--methods", "gecca"), ["geca"])
     for nothing in ("", "plain"):
-        assert_is_sentence(run("compare", train, "--methods", nothing), ["no method to compare", "oversampling, geca"])
+        assert_is_sentence(run("compare", train, "--methods", nothing), ["no method to compare", "oversample, geca"])
     assert_is_sentence(run("compare", "-", "--test", "-"), ["standard input"])
     assert_is_sentence(run("compare", train, "-o", train), ["folder"])
     few = tmp_path / "few.tsv"
@@ -120,7 +121,7 @@ def test_an_interruption_says_how_to_go_on(
     from recombine.prediction.predictor import Predictor
 
     folder = tmp_path / "run"
-    words = ("compare", train, *QUICK, "--methods", "recombine", "-o", folder)
+    words = ("compare", train, *QUICK, "--methods", "learned", "-o", folder)
     with monkeypatch.context() as patch:
 
         def interrupted(*_: object, **__: object) -> None:

@@ -68,7 +68,7 @@ def test_training_and_predicting_say_it_and_do_it(
 
 
 def test_comparisons_are_of_analyses_or_as_asked_for(run: Run, words: Path, tiny: None) -> None:
-    quick = ("--methods", "oversampling", "--seeds", 1, "--epochs", 1, "--device", "cpu")
+    quick = ("--methods", "oversample", "--seeds", 1, "--epochs", 1, "--device", "cpu")
     assert run("compare", words, "--test", words, *quick).err.count(ANALYSIS) == 1
     asked = ("--direction", "inflection")
     assert run("compare", words, "--test", words, *quick, *asked).err.count(INFLECTION) == 1

@@ -1,6 +1,6 @@
 import pytest
 
-from recombine.cli.explaining import explained
+from recombine.cli.quickstart import explained
 from recombine.example import Example, Provenance
 
 PROTOTYPES = (Example(("walk", "twice"), ("WALK", "WALK")), Example(("jump",), ("JUMP",)))

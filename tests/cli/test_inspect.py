@@ -7,10 +7,11 @@ import pytest
 from commands import Run, assert_is_sentence
 from kinds_of_data import declension
 
-from recombine.cli.inspection import RULES
-from recombine.cli.learned import Learned, find_neighborhoods
+from recombine.augmentation.resample import find_rare
+from recombine.cli.augment import RULES
 from recombine.data import files
 from recombine.neighborhoods import NEIGHBORHOODS
+from recombine.own_data import choices
 
 
 def inspected(run: Run, *arguments: object, stdin: str = "") -> dict[str, Any]:
@@ -70,7 +71,8 @@ def test_auto_finds_what_augment_finds(run: Run, tmp_path: Path) -> None:
         if not file.exists():
             file.write_text("\n".join([*lines, "jump\tJUMP JUMP JUMP"]) + "\n")
         examples = files.read(file)
-        learned = find_neighborhoods(examples, Learned(), seed=0)
+        rules = map(choices.rule_named, choices.rule_names(examples, find_rare(examples)))
+        learned = choices.neighborhoods(examples, list(rules)).value
         (shown,) = inspected(run, file)["coverage"]
         assert (shown["rule"], shown["account"]) == (learned.rule, learned.account)
         assert shown["share"] == learned.coverage(examples)

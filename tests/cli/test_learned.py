@@ -14,13 +14,9 @@ from commands import Outcome, Run, assert_is_sentence
 from recombine import Augmenter
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import TAME, Recombination
-from recombine.cli import methods
-from recombine.cli.learned import Learned, find_neighborhoods
+from recombine.cli import training
 from recombine.data import files
-from recombine.errors import RecombineError
-from recombine.example import Example
 from recombine.execution.progress import Report
-from recombine.neighborhoods import NEIGHBORHOODS
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -87,18 +83,16 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
     told: list[tuple[int, int]] = []
 
     @contextmanager
-    def drawing(what: str) -> Iterator[Report]:
-        assert what == "Drawing candidates for 50 samples"
-
-        def report(done: int, total: int, _: str) -> None:
+    def shown(what: str, *_: object, **__: object) -> Iterator[Report]:
+        def report(done: int, total: int, _: object) -> None:
             told.append((done, total))
             if len(told) == 2:
                 raise KeyboardInterrupt
 
-        yield report
+        yield report if what == "Drawing candidates for 50 samples" else lambda *_: None
 
     monkeypatch.setattr("recombine.augmentation.recombination.TAME", replace(TAME, batch=8))
-    monkeypatch.setattr(methods, "progress", drawing)
+    monkeypatch.setattr(training, "progress", shown)
     done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
     assert done.code == 130
     assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
@@ -355,28 +349,6 @@ def test_more_prototypes_than_the_rule_has(augment: Callable[..., Outcome]) -> N
     assert_is_sentence(done, ["one-prototype", "2 prototypes", "--prototypes"])
 
 
-def test_automatically_the_first_rule_that_covers_three_quarters(train: Path) -> None:
-    """Data made so that each rule of the list is the first to do."""
-    long_short = [*files.read(train)]
-    one_prototype = [Example(("a", "b", "c", word), ("A", "B", "C", word.upper())) for word in ("p", "q", "r", "s")]
-    for examples in (long_short, one_prototype):
-        chosen = find_neighborhoods(examples, Learned(), seed=0)
-        shares = {
-            name: NEIGHBORHOODS[name]().build(examples).coverage(examples)
-            for name in ("long-short", "long-long", "swap", "one-prototype")
-        }
-        enough = [name for name, share in shares.items() if share >= 0.75]
-        assert chosen.rule == enough[0]
-    assert chosen.rule != "long-short"
-
-
-def test_automatically_the_best_rule_where_none_covers_half(train: Path) -> None:
-    few = files.read(train)
-    many = [Example((f"x{number}",), (f"Y{number}",)) for number in range(100)]
-    chosen = find_neighborhoods([*few, *many], Learned(), seed=0)
-    assert 0 < chosen.coverage([*few, *many]) < 0.5
-
-
 @pytest.mark.parametrize(
     "lack",
     [
@@ -416,8 +388,3 @@ def test_no_such_device(run: Run, train: Path) -> None:
 def test_one_example_only(run: Run, tmp_path: Path) -> None:
     (tmp_path / "one.tsv").write_text("walk\tWALK\n")
     assert_is_sentence(run("augment", tmp_path / "one.tsv", "--no-resample"), ["at least 2 different examples"])
-
-
-def test_find_neighborhoods_raises_for_python_too() -> None:
-    with pytest.raises(RecombineError, match="no example has a neighborhood"):
-        find_neighborhoods([Example(("a",), ("X",)), Example(("b",), ("Y",))], Learned(), seed=0)

@@ -42,7 +42,7 @@ def named(done: Outcome) -> list[str]:
     [
         ("inspect", "--neighborhood", "none"),
         ("augment", "--method", "oversample", "-n", 5, "--epsilon", 0.9),
-        ("compare", "--methods", "oversampling"),
+        ("compare", "--methods", "oversample"),
     ],
 )
 def test_dates_as_words_are_told_of_at_once(run: Run, dates: Path, command: tuple[object, ...]) -> None:

@@ -271,7 +271,7 @@ def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_agai
     options = ["-n", 5, "--no-resample", "--temperature", 1, "--seeds", 2] if command == "augment" else []
     arguments = [command, train, "--epochs", 8, "--device", "cpu", *options, "-o", tmp_path / "out"]
     with monkeypatch.context() as patched:
-        patched.setattr("recombine.own_data.unfinished.forget", interrupted)
+        patched.setattr("recombine.own_data.settings.forget_state", interrupted)
         assert run(*arguments).code == 130
     assert (tmp_path / "out.training").exists()
     done = run(*arguments)

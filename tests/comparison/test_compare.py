@@ -11,18 +11,34 @@ from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
 
 from recombine.augmentation.protocol import Samples
-from recombine.comparison.compare import GENERATORS, PREDICTORS, Comparison, _training, compare, forget
+from recombine.comparison.compare import (
+    BY_RULE,
+    GENERATORS,
+    LEARNED,
+    METHODS,
+    OVERSAMPLE,
+    PLAIN,
+    PREDICTORS,
+    Comparison,
+    Drawn,
+    Plan,
+    _training,
+    compare,
+    draw,
+    forget,
+)
 from recombine.comparison.document import SAMPLES, TRACED, run_record
-from recombine.comparison.methods import BOTH, GECA, METHODS, OVERSAMPLING, PLAIN, RECOMBINE, Drawn, Plan, draw
 from recombine.comparison.splitting import Split, given, hold_out
+from recombine.comparison.verdict import BOTH
 from recombine.data import files
 from recombine.errors import RecombineError
+from recombine.own_data.settings import Display
 from recombine.prediction.predictor import Predictor
 from recombine.report.run import Run, read_run, write_run
 from recombine.training import presets
 from recombine.training.loop import Report
 
-PLAN = Plan(seeds=(0, 1), n=12, device="cpu", epsilon=0.03)
+PLAN = Plan(seeds=2, n=12, device="cpu", epsilon=0.03)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +46,7 @@ def _tiny() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recombine.own_data.networks.SMALL_STEPS", 250)
         # What they say has nothing to do with what goes together.
-        patch.setattr("recombine.own_data.validators.agreement", lambda *_: None)
+        patch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
         patch.setattr("recombine.augmentation.recombination.TAME", SAMPLING)
         patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
         for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
@@ -45,22 +61,22 @@ def task_split() -> Split:
 
 
 REPORTED: dict[str, tuple[int, int]] = {}
-"""The steps or samples that each stage reported last, and of how many."""
+"""How far each stage was when it last reported, and of how much."""
 
 
 @contextmanager
-def noting(what: str) -> Iterator[Report]:
+def noting(what: str, *_: object) -> Iterator[Report]:
     yield lambda done, total, _: REPORTED.update({what: (done, total)})
 
 
 @pytest.fixture(scope="module")
 def found() -> Comparison:
-    return compare(task_split(), PLAN, progress=noting)
+    return compare(task_split(), PLAN, display=Display(progress=noting))
 
 
 def test_drawing_from_networks_reports_how_it_goes(found: Comparison) -> None:
     candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
-    assert sum(map(len, found.drawn.samples[RECOMBINE])) <= candidates <= wanted
+    assert sum(map(len, found.drawn.samples[LEARNED])) <= candidates <= wanted
 
 
 def record(found: Comparison) -> Run:
@@ -75,52 +91,57 @@ def test_every_method_is_scored_with_every_seed_on_every_part(found: Comparison)
         for all_, one, other in zip(*(parts[part].scores for part in ("all", "rare", "other")), strict=True):
             assert all_ == pytest.approx((one * rare + other * others) / (rare + others))
     assert found.judged[PLAIN]["rare"].p is None
-    assert found.judged[RECOMBINE]["rare"].p is None  # 7 rare test examples are too few
+    assert found.judged[LEARNED]["rare"].p is None  # 7 rare test examples are too few
 
 
 def test_new_examples_come_from_training_alone(found: Comparison) -> None:
     train = set(found.split.train)
-    for method in (OVERSAMPLING, GECA, RECOMBINE):
+    for method in (OVERSAMPLE, BY_RULE, LEARNED):
         for samples in found.drawn.samples[method]:
             assert len(samples) == PLAN.n
             for sample in samples:
                 assert set(sample.provenance.prototypes) <= train
-    for samples in found.drawn.samples[OVERSAMPLING]:
+    for samples in found.drawn.samples[OVERSAMPLE]:
         assert set(samples) == {example("jump")}
-    for samples in (*found.drawn.samples[GECA], *found.drawn.samples[RECOMBINE]):
+    for samples in (*found.drawn.samples[BY_RULE], *found.drawn.samples[LEARNED]):
         assert all("jump" in sample.x or "JUMP" in sample.y for sample in samples)  # resampled
     assert all(not samples for samples in found.drawn.samples[PLAIN])
 
 
-def test_both_has_all_samples_of_geca_and_of_recombine(found: Comparison) -> None:
-    assert BOTH not in found.drawn.samples  # nothing is drawn for it
-    by_rule, learned = found.drawn.samples[GECA], found.drawn.samples[RECOMBINE]
-    assert [list(samples) for samples in found.drawn.of(BOTH)] == [
-        [*by_rule[seed], *learned[seed]] for seed in range(len(PLAN.seeds))
-    ]
-    assert found.drawn.of(GECA) is by_rule
+def test_both_has_as_many_samples_as_the_others_half_of_them_by_rule(found: Comparison) -> None:
+    for samples, by_rule in zip(found.drawn.samples[BOTH], found.drawn.samples[BY_RULE], strict=True):
+        assert [sample.provenance.method for sample in samples] == ["geca"] * 6 + ["recombination"] * 6
+        assert list(samples[:6]) == list(by_rule[:6])
+        assert len({sample.x for sample in samples}) == PLAN.n
 
 
-def test_both_alone_draws_what_it_needs_without_comparing_it() -> None:
+def test_both_alone_is_compared_without_the_others() -> None:
     alone = replace(PLAN, methods=[BOTH])
     alone.check()
-    assert (alone.ordered, alone.makers) == ([PLAIN, BOTH], [GECA, RECOMBINE])
-    assert replace(PLAN, methods=[OVERSAMPLING, GECA]).makers == [OVERSAMPLING, GECA]
-    assert PLAN.makers == [OVERSAMPLING, GECA, RECOMBINE]
+    assert (alone.ordered, alone.learns) == ([PLAIN, BOTH], True)
+    assert not replace(PLAN, methods=[OVERSAMPLE, BY_RULE]).learns
 
 
 def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> None:
-    nothing = [Samples((), PLAN.n)] * len(PLAN.seeds)
-    for none, other in ((GECA, RECOMBINE), (RECOMBINE, GECA)):
-        drawn = Drawn({**found.drawn.samples, none: nothing})
-        assert [list(samples) for samples in drawn.of(BOTH)] == [list(samples) for samples in drawn.samples[other]]
-        training = _training(PLAN, drawn, found.history)
+    nothing, drawn = [Samples((), PLAN.n)] * PLAN.seeds, found.drawn.samples
+    for none, other in ((BY_RULE, LEARNED), (LEARNED, BY_RULE)):
+        training = _training(PLAN, Drawn({**drawn, none: nothing, BOTH: drawn[other]}), found.history)
         assert (training.without_samples, training.only_of_both) == ([none], other)
         assert f"{none} made no samples" in replace(found, training=training).verdict
         assert f"both together is {other} alone" in replace(found, training=training).verdict
-        assert not _training(replace(PLAN, methods=[GECA, RECOMBINE]), drawn, found.history).only_of_both
-    drawn = Drawn({**found.drawn.samples, GECA: nothing, RECOMBINE: nothing})
-    assert _training(PLAN, drawn, found.history).without_samples == [GECA, RECOMBINE, BOTH]
+    without = Drawn({**drawn, BY_RULE: nothing, LEARNED: nothing, BOTH: nothing})
+    assert _training(PLAN, without, found.history).without_samples == [BY_RULE, LEARNED, BOTH]
+
+
+def test_samples_and_test_examples_are_rare_by_the_same_definition() -> None:
+    """No token is rare here, so pairs are: if a test set is given, those that training never showed."""
+    verbs, ways = ("walk", "run", "look", "hop"), ("left", "back", "up")
+    train = [example(f"{verb} {way}") for verb in verbs for way in ways if (verb, way) != ("hop", "up")]
+    split = given(train, [example("hop up"), example("walk left")])
+    assert split.rarity.kind == "pairs"
+    assert split.rare == (True, False)
+    samples = draw(split, Plan(methods=[BY_RULE], seeds=1, n=3)).samples[BY_RULE][0]
+    assert list(samples) == [example("hop up")]
 
 
 def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
@@ -131,20 +152,20 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
     assert run.network == str(found.network)
-    assert run.comparison[3].scores.rare == found.judged[RECOMBINE]["rare"].scores
-    assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 24)]
+    assert run.comparison[3].scores.rare == found.judged[LEARNED]["rare"].scores
+    assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 12)]
     assert [curve.method for curve in run.curves] == list(METHODS)
-    assert all(len(point) == len(PLAN.seeds) for curve in run.curves for point in (*curve.loss, *curve.held_out))
+    assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
     assert run.curves[0].steps[-1] == REPORTED["Training 10 predictors"][0]
-    assert [sample.method for sample in run.samples] == [RECOMBINE] * 12 + [GECA] * 12 + [OVERSAMPLING] * 12
+    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + [BY_RULE] * 12 + [OVERSAMPLE] * 12
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):
         assert attention.tokens == (*sample.x, "▷", *sample.y, "end")
         assert all(sum(step) == pytest.approx(1, abs=0.02) for steps in attention.weights for step in steps)
     (jump,) = (row for row in run.rarity if row.token == "jump")
-    samples = found.drawn.samples[RECOMBINE][0]
+    samples = found.drawn.samples[LEARNED][0]
     assert (jump.before, jump.after) == (1, 1 + sum("jump" in sample.x for sample in samples))
     assert run.rejected == {
         reason: sum(each.rejected.get(reason, 0) for drawn in found.drawn.samples.values() for each in drawn)
@@ -154,7 +175,7 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
 
 
 def test_the_verdict_knows_how_training_went(found: Comparison) -> None:
-    plain = [[epoch[seed] for epoch in found.history.evaluation] for seed in range(len(PLAN.seeds))]
+    plain = [[epoch[seed] for epoch in found.history.evaluation] for seed in range(PLAN.seeds)]
     assert found.training.held_out == pytest.approx(sum(map(max, plain)) / len(plain))
     assert not found.training.cut_short
     assert found.training.without_samples == []
@@ -177,7 +198,9 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     again = compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / PREDICTORS).exists()
     said: list[str] = []
-    over = compare(task_split(), PLAN, folder=tmp_path, say=said.append)  # as after a kill between training and writing
+    over = compare(
+        task_split(), PLAN, folder=tmp_path, display=Display(say=said.append)
+    )  # as after a kill between training and writing
     assert not any("starts over" in sentence for sentence in said)
     assert record(over) == record(found)
     forget(tmp_path)
@@ -186,11 +209,11 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
 
 
 def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_end(tmp_path: Path) -> None:
-    plan = replace(PLAN, methods=[GECA])
+    plan = replace(PLAN, methods=[BY_RULE])
     compare(task_split(), plan, folder=tmp_path)
     before = (tmp_path / PREDICTORS).read_bytes()
     said: list[str] = []
-    compare(task_split(), replace(plan, seeds=(2, 3)), folder=tmp_path, say=said.append)
+    compare(task_split(), replace(plan, seed=2), folder=tmp_path, display=Display(say=said.append))
     (sentence,) = (sentence for sentence in said if "starts over" in sentence)
     assert str(tmp_path / PREDICTORS) in sentence
     (aside,) = (path for path in tmp_path.iterdir() if ".old-" in path.name)
@@ -205,22 +228,22 @@ def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
     split = hold_out(forms)
     asked = split.questions(split.test, "analysis")
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
-    made = compare(split, replace(PLAN, methods=[GECA], seeds=(0,), epsilon=None))
-    assert tuple(made.judged) == (PLAIN, GECA)
-    assert made.drawn.augmenter is None
+    made = compare(split, replace(PLAN, methods=[BY_RULE], seeds=1, epsilon=None))
+    assert tuple(made.judged) == (PLAIN, BY_RULE)
+    assert made.drawn.networks is None
 
 
 def test_a_method_without_samples_is_compared_all_the_same() -> None:
     split = given(TASK.train[-20:], TASK.test)  # nothing is rare in them
-    made = compare(split, replace(PLAN, methods=[OVERSAMPLING], seeds=(0,), epsilon=1e-3))
-    assert [len(samples) for samples in made.drawn.samples[OVERSAMPLING]] == [0]
-    assert made.judged[OVERSAMPLING]["all"].scores == made.judged[PLAIN]["all"].scores
+    made = compare(split, replace(PLAN, methods=[OVERSAMPLE], seeds=1, epsilon=1e-3))
+    assert [len(samples) for samples in made.drawn.samples[OVERSAMPLE]] == [0]
+    assert made.judged[OVERSAMPLE]["all"].scores == made.judged[PLAIN]["all"].scores
     assert "versampling made no samples, so it is the plain predictor" in made.verdict
 
 
 def test_mistakes() -> None:
-    with pytest.raises(RecombineError, match="recombine"):
-        replace(PLAN, methods=["recombin"]).check()
+    with pytest.raises(RecombineError, match="learned"):
+        replace(PLAN, methods=["learnd"]).check()
     with pytest.raises(RecombineError, match="small"):
         replace(PLAN, size="smal").check()
     with pytest.raises(RecombineError, match="p_aug"):
@@ -230,13 +253,15 @@ def test_mistakes() -> None:
 def test_it_is_said_which_samples_are_kept() -> None:
     for epsilon, kept in ((0.03, "with something rare in them are kept (2 tokens in fewer than 3.00%"), (1e-3, "all")):
         said: list[str] = []
-        drawn = draw(TASK.train, replace(PLAN, methods=[GECA], epsilon=epsilon), say=said.append)
+        split = given(TASK.train, TASK.test, epsilon=epsilon)
+        drawn = draw(split, replace(PLAN, methods=[BY_RULE]), display=Display(say=said.append))
         assert said[0].startswith("geca: ")
         assert kept in said[0]
-        assert all(drawn.samples[GECA])
+        assert all(drawn.samples[BY_RULE])
 
 
 def test_draws_do_not_depend_on_who_else_is_compared() -> None:
-    alone = draw(TASK.train, replace(PLAN, methods=[GECA])).samples[GECA]
-    beside = draw(TASK.train, replace(PLAN, methods=[OVERSAMPLING, GECA])).samples[GECA]
+    split = task_split()
+    alone = draw(split, replace(PLAN, methods=[BY_RULE])).samples[BY_RULE]
+    beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_RULE])).samples[BY_RULE]
     assert [list(samples) for samples in alone] == [list(samples) for samples in beside]

@@ -9,8 +9,9 @@ from hypothesis import given as with_any
 from hypothesis import reject, settings
 from hypothesis import strategies as st
 
-from recombine.augmentation.resample import Resampler
-from recombine.comparison.splitting import MOST, TELLING, Split, given, hold_out, rare_in
+from recombine.augmentation.resample import find_rare
+from recombine.comparison.splitting import MOST, given, hold_out
+from recombine.comparison.verdict import TELLING
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -63,12 +64,10 @@ def test_whatever_the_data(pairs: list[Example], seed: int, epsilon: float | Non
         for token in {*example.x, *example.y}:
             assert after[token] >= max(1, math.ceil(before[token] / 2))
         assert sum(other.x == example.x for other in distinct) == 1
-    resampler = rare_in(distinct, epsilon)
-    assert list(split.rare) == [bool(resampler.weight(example)) for example in split.test]
-    most = max(1, min(MOST, len(distinct) // 10))
-    assert sum(split.rare) <= min(most, max(1, sum(resampler(example) is None for example in distinct) // 2))
-    assert len(split.test) - sum(split.rare) <= most
-    assert hold_out(pairs, seed=seed, epsilon=epsilon) == split
+    rare = find_rare(split.train, epsilon=epsilon, seen=True)
+    assert list(split.rare) == [rare(example) for example in split.test]
+    assert len(split.test) <= 2 * max(1, min(MOST, len(distinct) // 10))
+    assert hold_out(pairs, seed=seed, epsilon=epsilon).test == split.test
 
 
 def test_half_of_the_rare_stays_also_where_one_example_shares_its_rare_tokens_with_all_others() -> None:
@@ -135,13 +134,9 @@ def test_of_word_forms_tags_are_rare_and_ambiguous_forms_are_not_tested() -> Non
 def test_a_test_set_is_taken_as_it_is_and_judged_by_training_alone() -> None:
     train, test = [*COMMANDS, JUMPS[0]], [COMMANDS[0], JUMPS[1], Example(("swim",), ("SWIM",))]
     split = given(train, test)
-    assert split == Split(
-        train=tuple(train),
-        test=tuple(test),
-        rare=(False, True, True),
-        phenomena=tuple(rarity.ngram for rarity in Resampler().fit(train).rare_),
-        held_out=False,
-    )
+    assert (split.train, split.test, split.held_out) == (tuple(train), tuple(test), False)
+    assert split.rare == (False, True, True)
+    assert split.phenomena == tuple(rarity.ngram for rarity in find_rare(train).seen)
 
 
 def test_mistakes() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from recombine.comparison.methods import METHODS
+from recombine.comparison.compare import METHODS
 from recombine.comparison.verdict import DOES_NOT, HARMS, HELPS, UNCLEAR, Training, judge, sentence
 
 RARE = [True] * 20 + [False] * 100
@@ -151,8 +151,8 @@ def test_the_sentence_of_all_methods() -> None:
     correct = dict(zip(METHODS, (PLAIN, lucky, BETTER, BETTER, BETTER), strict=True))
     said = sentence(judge(correct, "plain", RARE), "plain", RARE)
     assert said.startswith(
-        "On 20 rare examples (plain 0.000) geca (0.900), recombine (0.900) and both together (0.900) help, it cannot "
-        "be told whether oversampling (0.033) helps; on 100 other examples"
+        "On 20 rare examples (plain 0.000) geca (0.900), learned (0.900) and both together (0.900) help, it cannot "
+        "be told whether oversample (0.033) helps; on 100 other examples"
     )
 
 

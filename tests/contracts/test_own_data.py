@@ -13,7 +13,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import is_tag
-from recombine.own_data.contract import OwnDataAugmenter
+from recombine.own_data.augmenters import OwnDataAugmenter
 
 X = [" ".join(example.x) for example in EXAMPLES]
 Y = [" ".join(example.y) for example in EXAMPLES]
@@ -116,7 +116,7 @@ def test_functions_are_given_again_or_a_warning_says_so(case: Case, tmp_path: Pa
     [
         (None, "rarity: nothing (as given: all samples are kept)"),
         ("auto", "rarity: tokens (6 tokens in fewer than"),
-        (Resampler(0.5), "rarity: tokens (as given: Resampler(epsilon=0.5, "),
+        (Resampler(0.5), "rarity: tokens (6 tokens in fewer than 50.00%"),
         (accept_all, "rarity: your own (as given)"),
     ],
 )

@@ -11,7 +11,7 @@ from commands import Outcome
 from tiny_networks import PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK
 
-from recombine import Augmenter, Predictor
+from recombine import GECA, Augmenter, Both, Predictor
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
@@ -41,7 +41,7 @@ def test_from_data_to_better_predictions() -> None:
     assert all(sample.provenance.log_probability < 0 for sample in new)
     recipe = replace(PREDICTOR, epochs=60)
     plain = Predictor(seed=2, network=recipe, device="cpu").fit(TASK.train)
-    helped = Predictor(seed=2, network=recipe, device="cpu").fit(TASK.train, new)
+    helped = Predictor(seed=2, network=recipe, device="cpu").fit(TASK.train, augmented=new)
     assert helped.score(TASK.test) > plain.score(TASK.test)
 
 
@@ -189,3 +189,26 @@ def test_models_are_those_of_the_command_line(tmp_path: Path, capsysbinary: pyte
     assert done.code == 0, done.err
     assert "Rare: 2 tokens" in done.err
     assert read(tmp_path / "new.jsonl") == list(fitted().sample(5))
+
+
+def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(tmp_path: Path) -> None:
+    settings = {**SETTINGS, "rarity": None, "agreement": False, "seeds": 2}
+    both = Both(**settings).fit(TASK.train)
+    every = both.sample_each(9)
+    by_rule = GECA(seeds=2).fit(TASK.train).sample_each(4)
+    for samples, first in zip(every, by_rule, strict=True):
+        assert [sample.provenance.method for sample in samples] == ["geca"] * 4 + ["recombination"] * 5
+        assert list(samples[:4]) == list(first)
+        assert len({sample.x for sample in samples}) == 9
+    assert every[0] != every[1]
+    assert both.learned.sample_each(9) == Augmenter(**settings).fit(TASK.train).sample_each(9)
+    both.save(tmp_path / "model")
+    assert Both.load(tmp_path / "model", device="cpu").sample_each(9) == every
+    with pytest.raises(RecombineError, match="one sample cannot be made by both methods"):
+        both.sample(1)
+
+
+def test_loading_takes_settings_that_there_are(tmp_path: Path) -> None:
+    fitted().save(tmp_path / "model")
+    with pytest.raises(RecombineError, match=r"^unknown setting 'devise'"):
+        Augmenter.load(tmp_path / "model", devise="cpu")

@@ -8,7 +8,7 @@ import pytest
 from kinds_of_data import NAMES, dataset, declension
 
 from recombine import GECA
-from recombine.augmentation.resample import Resampler
+from recombine.augmentation.resample import EPSILONS, NOTHING, PAIRS, TOKENS, Resampler, find_rare
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import is_tag
@@ -31,38 +31,38 @@ def holders(name: str, epsilon: float) -> float:
 
 @pytest.mark.parametrize("name", ["jump", "morphology", "geography", "tiny"])
 def test_rare_tokens_are_those_that_few_examples_have(name: str) -> None:
-    chosen = choices.rarity(dataset(name))
-    assert chosen.name == choices.TOKENS
-    resampler = chosen.value
+    chosen = find_rare(dataset(name))
+    assert chosen.kind == TOKENS
+    resampler = chosen.resampler
     assert isinstance(resampler, Resampler)
     rare = {token for token, share in shares(name).items() if share < resampler.epsilon}
     assert {rarity.ngram for rarity in resampler.rare_} == {(token,) for token in rare}
     assert 0 < holders(name, resampler.epsilon) <= 0.25
-    larger = [epsilon for epsilon in choices.EPSILONS if epsilon > resampler.epsilon]
+    larger = [epsilon for epsilon in EPSILONS if epsilon > resampler.epsilon]
     assert all(holders(name, epsilon) > 0.25 for epsilon in larger)
 
 
 def test_what_is_rare_on_data_that_we_know() -> None:
     known = {"jump": {"jump", "I_JUMP"}, "morphology": {"[PST]"}, "tiny": {"jump", "JUMP"}}
     for name, expected in known.items():
-        resampler = choices.rarity(dataset(name)).value
+        resampler = find_rare(dataset(name)).resampler
         assert resampler is not None
         assert {rarity.ngram[0] for rarity in resampler.rare_} == expected
 
 
 def test_where_many_tokens_are_rare_only_the_rarest_count() -> None:
     assert holders("geography", 0.02) > 0.25
-    resampler = choices.rarity(dataset("geography")).value
+    resampler = find_rare(dataset("geography")).resampler
     assert resampler is not None
     assert resampler.epsilon < 0.02
     assert all(rarity.ngram[0].startswith("state") for rarity in resampler.rare_)
 
 
 def test_where_no_token_is_rare_unseen_pairs_are() -> None:
-    chosen = choices.rarity(dataset("around-right"))
-    assert chosen.name == choices.PAIRS
+    chosen = find_rare(dataset("around-right"))
+    assert chosen.kind == PAIRS
     assert min(shares("around-right").values()) > 0.02
-    resampler = chosen.value
+    resampler = chosen.resampler
     assert resampler is not None
     seen = {pair for example in dataset("around-right") for pair in pairwise(example.x)}
     assert f"{len(seen)} of 169 were seen" in chosen.reason
@@ -74,9 +74,9 @@ def test_where_no_token_is_rare_unseen_pairs_are() -> None:
 def test_of_few_word_forms_what_is_in_a_few_is_rare() -> None:
     few = declension()
     assert len(few) == 184
-    chosen = choices.rarity(few)
-    assert chosen.name == choices.TOKENS
-    assert [str(rarity) for rarity in chosen.value.rare_] == ["[INS] (4)"]
+    chosen = find_rare(few)
+    assert chosen.kind == TOKENS
+    assert [str(rarity) for rarity in chosen.resampler.rare_] == ["[INS] (4)"]
     samples = GECA(rarity="auto").fit(few).sample(10)
     assert len(samples) == 10
     assert all(sample.x[-3:] == ("[N]", "[INS]", "[SG]") for sample in samples)
@@ -84,8 +84,8 @@ def test_of_few_word_forms_what_is_in_a_few_is_rare() -> None:
 
 def test_unseen_pairs_of_tags_are_never_what_is_rare() -> None:
     common = declension()[:180]
-    chosen = choices.rarity(common)
-    assert (chosen.name, chosen.value, chosen.reason) == (choices.NOTHING, None, "nothing: no tag is rare")
+    chosen = find_rare(common)
+    assert (chosen.kind, chosen.resampler, chosen.reason) == (NOTHING, None, "nothing: no tag is rare")
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare
         Example(("a", *"b" * (place < holders), *"d" * (place < 2 * holders), *"c" * place), ("A",))
         for place in range(examples)
     ]
-    chosen = choices.rarity(data)
-    found = chosen.value.rare_ if chosen.name == choices.TOKENS else ()
+    chosen = find_rare(data)
+    found = chosen.resampler.rare_ if chosen.kind == TOKENS else ()
     assert ([rarity.ngram for rarity in found] == [("b",)]) == rare
 
 
@@ -113,17 +113,17 @@ def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare
     ids=["all is rare", "two examples", "every pair is there"],
 )
 def test_where_rarity_tells_nothing_all_samples_will_do(examples: list[Example]) -> None:
-    chosen = choices.rarity(examples)
-    assert (chosen.name, chosen.value) == (choices.NOTHING, None)
+    chosen = find_rare(examples)
+    assert (chosen.kind, chosen.resampler) == (NOTHING, None)
 
 
 def test_rarity_of_nothing_is_an_error() -> None:
     with pytest.raises(RecombineError, match="at least 1 example"):
-        choices.rarity([])
+        find_rare([])
 
 
 def test_the_order_of_rules() -> None:
-    orders = {name: choices.rule_names(dataset(name), choices.rarity(dataset(name))) for name in NAMES}
+    orders = {name: choices.rule_names(dataset(name), find_rare(dataset(name))) for name in NAMES}
     assert {name: order[0] for name, order in orders.items()} == {
         "jump": "long-short",
         "around-right": "long-long",
@@ -138,7 +138,7 @@ def test_the_order_of_rules() -> None:
 def test_the_first_rule_that_covers_three_quarters_is_taken(name: str) -> None:
     # Of SCAN, the short commands: on all of it the search takes ten seconds a rule.
     examples = [example for example in dataset(name) if name not in ("jump", "around-right") or len(example.x) <= 4]
-    rules = list(map(choices.rule_named, choices.rule_names(examples, choices.rarity(dataset(name)))))
+    rules = list(map(choices.rule_named, choices.rule_names(examples, find_rare(dataset(name)))))
     chosen = choices.neighborhoods(examples, rules, seed=3)
     found = [rule.build(examples, seed=3) for rule in rules]
     covered = [len({row[0] for row in each.rows.tolist()}) / len(examples) for each in found]
@@ -213,6 +213,6 @@ def test_what_is_far_less_frequent_than_all_else_is_rare_beyond_two_percent(ofte
     """Of 400 examples 20 (5 %) have "u", and `often` have "w"."""
     words = ["u"] * 20 + ["w"] * often + ["v"] * (400 - 20 - often)
     examples = [Example((word, *f"{number:09b}"), ("Y",)) for number, word in enumerate(words)]
-    chosen = choices.rarity(examples)
-    found = {rarity.ngram[0] for rarity in chosen.value.rare_} if chosen.name == choices.TOKENS else set()
+    chosen = find_rare(examples)
+    found = {rarity.ngram[0] for rarity in chosen.resampler.rare_} if chosen.kind == TOKENS else set()
     assert found == rare

@@ -8,7 +8,7 @@ import pytest
 from tiny_networks import PREDICTOR
 
 from recombine.example import Example
-from recombine.own_data import choosing
+from recombine.own_data import networks
 from recombine.training.recipe import Recipe
 
 NAMES = [f"n{number}" for number in range(6)]
@@ -28,16 +28,16 @@ SEEING = replace(BLIND, lr=0.02, epochs=60)
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[Recipe]:
     """The recipes that were tried."""
     found: list[Recipe] = []
-    trial = choosing._tried
-    monkeypatch.setattr(choosing, "TRIED_ON_CPU", 1)
-    monkeypatch.setattr(choosing, "_tried", lambda recipe, *rest: (found.append(recipe), trial(recipe, *rest))[1])
+    trial = networks._tried
+    monkeypatch.setattr(networks, "TRIED_ON_CPU", 1)
+    monkeypatch.setattr(networks, "_tried", lambda recipe, *rest: (found.append(recipe), trial(recipe, *rest))[1])
     return found
 
 
 def test_the_best_is_chosen_and_what_was_tried_is_told(tried: list[Recipe]) -> None:
     said: list[str] = []
     candidates = {"blind": BLIND, "seeing": SEEING}
-    found = choosing.choose(candidates, EXAMPLES, device="cpu", say=said.append)
+    found = networks.choose_predictor(candidates, EXAMPLES, device="cpu", say=said.append)
     assert found.name == "seeing"
     assert found.value == SEEING
     assert found.reason.startswith("2 were tried on 19 held-out examples: blind 0.00, seeing ")
@@ -46,58 +46,58 @@ def test_the_best_is_chosen_and_what_was_tried_is_told(tried: list[Recipe]) -> N
 
 
 def test_the_first_is_chosen_of_those_as_good_as_the_best() -> None:
-    assert choosing._Trial(100, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 1  # a standard error is 0.05
-    assert choosing._Trial(400, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 2
-    assert choosing._Trial(100, 1.0, False, [0.0, 0.0]).best == 0
+    assert networks._Trial(100, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 1  # a standard error is 0.05
+    assert networks._Trial(400, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 2
+    assert networks._Trial(100, 1.0, False, [0.0, 0.0]).best == 0
 
 
 def test_trials_that_are_too_short_to_tell_decide_nothing() -> None:
-    assert choosing._Trial(100, 1.0, False, [0.0, 0.09]).best == 0
-    assert choosing._Trial(100, 1.0, False, [0.0, 0.3]).best == 1
-    assert choosing._Trial(100, 1.0, True, [0.0, 0.3]).best == 0
-    assert choosing._Trial(100, 1.0, True, [0.0, 0.6]).best == 1
+    assert networks._Trial(100, 1.0, False, [0.0, 0.09]).best == 0
+    assert networks._Trial(100, 1.0, False, [0.0, 0.3]).best == 1
+    assert networks._Trial(100, 1.0, True, [0.0, 0.3]).best == 0
+    assert networks._Trial(100, 1.0, True, [0.0, 0.6]).best == 1
 
 
 def test_an_outcome_that_was_kept_is_not_sought_again(tried: list[Recipe], tmp_path: Path) -> None:
     candidates, kept = {"blind": BLIND, "seeing": replace(SEEING, epochs=2)}, tmp_path / "kept"
-    found = choosing.choose(candidates, EXAMPLES, device="cpu", kept=kept)
-    assert choosing.choose(candidates, EXAMPLES, device="cpu", kept=kept) == found
+    found = networks.choose_predictor(candidates, EXAMPLES, device="cpu", kept=kept)
+    assert networks.choose_predictor(candidates, EXAMPLES, device="cpu", kept=kept) == found
     assert len(tried) == 2
     for content in ("{", "[]", json.dumps({"run": json.loads(kept.read_bytes())["run"]})):
         kept.write_text(content)
-        assert choosing.choose(candidates, EXAMPLES, device="cpu", kept=kept) == found
+        assert networks.choose_predictor(candidates, EXAMPLES, device="cpu", kept=kept) == found
     assert len(tried) == 8
-    choosing.choose(candidates, EXAMPLES[1:], device="cpu", kept=kept)
+    networks.choose_predictor(candidates, EXAMPLES[1:], device="cpu", kept=kept)
     assert len(tried) == 10
 
 
-def test_time_is_shared_between_choosing_and_training(tried: list[Recipe]) -> None:
+def test_time_is_shared_between_networks_and_training(tried: list[Recipe]) -> None:
     candidates = {"a": replace(BLIND, max_time=8.0), "b": replace(BLIND, max_time=8.0)}
-    assert choosing.choose(candidates, EXAMPLES, device="cpu").value.max_time == 6.0
+    assert networks.choose_predictor(candidates, EXAMPLES, device="cpu").value.max_time == 6.0
     assert [recipe.max_time for recipe in tried] == [1.0, 1.0]
 
 
 def test_trials_that_time_ended_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choosing, "SECONDS", 1e-6)
-    reason = choosing.choose({"a": SEEING, "b": SEEING}, EXAMPLES, device="cpu").reason
+    monkeypatch.setattr(networks, "SECONDS", 1e-6)
+    reason = networks.choose_predictor({"a": SEEING, "b": SEEING}, EXAMPLES, device="cpu").reason
     assert "not to the end for want of time" in reason
 
 
 def test_few_examples_or_a_single_candidate_are_no_choice(tried: list[Recipe]) -> None:
-    assert choosing.choose({"a": BLIND, "b": BLIND}, EXAMPLES[:39], device="cpu").name == "a"
-    assert choosing.choose({"a": BLIND}, EXAMPLES, device="cpu").name == "a"
+    assert networks.choose_predictor({"a": BLIND, "b": BLIND}, EXAMPLES[:39], device="cpu").name == "a"
+    assert networks.choose_predictor({"a": BLIND}, EXAMPLES, device="cpu").name == "a"
     assert not tried
 
 
 def test_outputs_that_differ_in_copies_only_are_held_out_together() -> None:
     verbs = [f"v{number}" for number in range(20)]
     examples = [Example((verb, name), (verb.upper(), name)) for verb in verbs for name in NAMES]
-    for train, held in choosing._folds(examples, 3, seed=0):
+    for train, held in networks._folds(examples, 3, seed=0):
         assert len(held) == 24
         assert {*train, *held} == {*examples}
         assert not {example.y[0] for example in train} & {example.y[0] for example in held}
 
 
 def test_where_all_outputs_are_alike_examples_are_held_out_one_by_one() -> None:
-    ((train, held),) = choosing._folds([Example((str(n),), ("Y",)) for n in range(50)], 1, seed=0)
+    ((train, held),) = networks._folds([Example((str(n),), ("Y",)) for n in range(50)], 1, seed=0)
     assert (len(train), len(held)) == (40, 10)

@@ -7,10 +7,11 @@ import pytest
 import torch
 from kinds_of_data import NAMES, dataset
 
+from recombine.augmentation.resample import PAIRS, find_rare
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import reordered
-from recombine.own_data import choices, networks
+from recombine.own_data import networks
 from recombine.training import presets
 
 
@@ -59,7 +60,7 @@ def twins(examples: Sequence[Example]) -> int:
 
 @pytest.mark.parametrize("size", networks.SIZES)
 def test_what_data_lack_decides_what_a_network_is_taught(size: str) -> None:
-    chosen = {name: networks.generator(dataset(name), size, rare=choices.rarity(dataset(name)).name) for name in NAMES}
+    chosen = {name: networks.generator(dataset(name), size, rare=find_rare(dataset(name)).kind) for name in NAMES}
     assert {name: choice.name for name, choice in chosen.items()} == {
         "jump": "stand-ins",
         "around-right": "twins",
@@ -80,11 +81,11 @@ def test_without_twins_pairs_are_left_to_stand_ins() -> None:
     # "a" is in x and y, but "b" and "c" stand for the same.
     examples = [Example((one, "and", two), ("Y", "Z")) for one in "abc" for two in "abc"]
     assert twins(examples) == 0
-    assert networks.generator(examples, "small", rare=choices.PAIRS).name == "stand-ins"
+    assert networks.generator(examples, "small", rare=PAIRS).name == "stand-ins"
 
 
 def test_with_one_prototype_nothing_is_renamed_for_want_of_a_pair() -> None:
-    chosen = networks.generator(dataset("around-right"), "small", rare=choices.PAIRS, prototypes=1)
+    chosen = networks.generator(dataset("around-right"), "small", rare=PAIRS, prototypes=1)
     assert (chosen.name, chosen.value.twins) == ("plain", 0)
 
 
@@ -113,7 +114,7 @@ def test_predictors_that_copy_are_tried_where_both_sides_have_tokens_in_common(
 @pytest.mark.parametrize("size", networks.SIZES)
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -> None:
-    recipe = networks.generator(dataset(name), size, rare=choices.rarity(dataset(name)).name).value
+    recipe = networks.generator(dataset(name), size, rare=find_rare(dataset(name)).kind).value
     chosen = networks.length(recipe, most=networks.GENERATOR_STEPS).value
     for rows in (10, 1_000, 100_000, 10_000_000):
         settings = chosen.duration(rows)
@@ -123,7 +124,7 @@ def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -
 def test_twins_take_longer_to_learn() -> None:
     steps = []
     for name in ("jump", "around-right"):
-        recipe = networks.generator(dataset(name), "small", rare=choices.rarity(dataset(name)).name).value
+        recipe = networks.generator(dataset(name), "small", rare=find_rare(dataset(name)).kind).value
         settings = networks.length(recipe, most=networks.GENERATOR_STEPS).value.duration(100)
         steps.append(settings.epochs * settings.steps_per_epoch)
     assert steps == [1_500, 3_000]

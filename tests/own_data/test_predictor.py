@@ -74,6 +74,26 @@ def test_outputs_may_be_tokens_beside_inputs_that_are_strings() -> None:
     assert predictors[0].predict(X) == predictors[1].predict(X)
 
 
+def test_two_tokens_beside_two_tokens_are_inputs_and_outputs_as_for_augmenters() -> None:
+    X, y = [("a", "b"), ("b", "a")], [("B", "A"), ("A", "B")]
+    pairs = [Example(*pair) for pair in zip(X, y, strict=True)]
+    fitted = [Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(*data) for data in ((X, y), (pairs,))]
+    assert fitted[0].predict(X) == fitted[1].predict(X)
+    assert fitted[0].networks_.vocabulary_ == fitted[1].networks_.vocabulary_
+    assert Oversampler(rarity=None).fit(X, y).examples_ == tuple(pairs)
+    with pytest.raises(RecombineError, match="y holds examples, expected outputs"):
+        Predictor(network=PREDICTOR, device="cpu").fit(pairs, pairs)
+
+
+def test_each_network_has_new_examples_of_its_own() -> None:
+    new = [[("c", "C")], [("d", "D")], []]
+    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=2, seeds=3).fit(PAIRS, augmented_each=new)
+    assert predictor.networks_.seeds == (0, 1, 2)
+    alone = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(PAIRS, augmented=new[0])
+    assert predictor.report_.choices["p_aug"] == alone.report_.choices["p_aug"]
+    assert {"c", "d"} <= {*predictor.networks_.vocabulary_.tokens}
+
+
 def test_scikit_learn_can_copy_it() -> None:
     base = pytest.importorskip("sklearn.base")
     copy = base.clone(Predictor(seed=4, tokens="characters", network=PREDICTOR))
@@ -112,8 +132,9 @@ def test_strings_are_read_as_characters_where_examples_were_of_characters(tmp_pa
     predictor.save(tmp_path / "model")
     for each in (predictor, Predictor.load(tmp_path / "model", device="cpu")):
         assert each.predict("ab") == "BA"
-        assert each.predict(["ab", "a"]) == ["BA", "A"]
-        assert each.predict("a b") == "B A"  # words of one character are possible, too
+        # Words of one character are possible, too. How a string is read does not depend on those beside it.
+        assert each.predict("a b") == "B A"
+        assert each.predict(["ab", "a b", "a"]) == ["BA", "B A", "A"]
 
 
 @pytest.mark.parametrize("tokens", ["words", "characters"])
@@ -143,7 +164,7 @@ def test_the_mixing_rate_is_chosen_unless_given(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(presets, "SMALL_DATA_PREDICTOR", PREDICTOR)
     told = []
     for p_aug in (None, 0.05):
-        predictor = Predictor(device="cpu", epochs=1).fit(PAIRS, [("a b a", "A B A")], p_aug)
+        predictor = Predictor(device="cpu", epochs=1).fit(PAIRS, augmented=[("a b a", "A B A")], p_aug=p_aug)
         told.append(predictor.report_.choices["p_aug"])
     assert [choice.value for choice in told] == [pytest.approx(1 / 7), 0.05]
     assert list(map(str, told)) == ["0.14: 1 new examples beside 6", "0.05: as given"]
@@ -176,7 +197,7 @@ def test_of_many_tokens_never_seen_some_are_named(fitted: Predictor) -> None:
 
 def test_new_examples_are_learned() -> None:
     predictor = Predictor(network=replace(PREDICTOR, epochs=100), device="cpu")
-    assert predictor.fit(PAIRS, [("c", "C"), ("c a", "A C")], p_aug=0.3).predict("c") == "C"
+    assert predictor.fit(PAIRS, augmented=[("c", "C"), ("c a", "A C")], p_aug=0.3).predict("c") == "C"
 
 
 def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +208,7 @@ def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch)
 
 def test_settings_are_shown_and_kept() -> None:
     predictor = Predictor(seed=3, network="small", max_time=5.0)
-    assert "seed=3, network='small'" in repr(predictor)
+    assert "seed=3, seeds=1, network='small'" in repr(predictor)
     assert "max_time=5.0" in repr(predictor)
 
 
@@ -203,9 +224,9 @@ def test_bad_input(fitted: Predictor) -> None:
     with pytest.raises(RecombineError, match="needs at least 1 example"):
         Predictor(device="cpu").fit([])
     with pytest.raises(RecombineError, match="p_aug is 2"):
-        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug=2)
+        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, augmented=PAIRS, p_aug=2)
     with pytest.raises(RecombineError, match="p_aug is 'a', expected a number"):
-        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, PAIRS, p_aug="a")
+        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, augmented=PAIRS, p_aug="a")
     for rows in ([1, 2], [[1, 2]]):
         with pytest.raises(RecombineError, match="data:1"):
             Predictor(network=PREDICTOR, device="cpu").fit(rows)

@@ -7,11 +7,11 @@ import numpy as np
 from recombine.augmentation.exponents import UNSHOWN
 from recombine.execution.executor import SERIAL
 from recombine.execution.processes import Processes
-from recombine.experiment import Task
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
 from recombine.paper.drawing import _accept, _prior, drawn
 from recombine.paper.settings import WORD_FORMS
+from recombine.paper.tasks import Task
 
 FORMS = [
     *(Inflection(f"lemma{letter}", ("V", "PRS"), f"form{letter}") for letter in "abcdefghij"),

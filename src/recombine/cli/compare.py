@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,43 +41,40 @@ from recombine.cli.options import (
     chosen_executor,
     device_of,
 )
-from recombine.cli.printing import counted, print_json, print_line, print_table, progress, say, say_next
-from recombine.cli.training import enough_memory, resumable, use_threads
+from recombine.cli.printing import counted, print_json, print_line, print_table, say, say_next
+from recombine.cli.training import enough_memory, on_terminal, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.inflection import ANALYSIS, are_inflections
 
 if TYPE_CHECKING:
-    from recombine.comparison.compare import Comparison
-    from recombine.comparison.methods import Plan
+    from recombine.comparison.compare import Comparison, Plan
     from recombine.comparison.splitting import Split
     from recombine.comparison.verdict import Judged
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="Your examples; - is standard input.")]
 Test = Annotated[
     str | None,
-    typer.Option("--test", metavar="FILE", help="Test examples; some of DATA unless told, the rare above all."),
+    typer.Option("--test", metavar="FILE", help="Test examples (default: some of DATA, the rare above all)."),
 ]
 Methods = Annotated[
     str,
     typer.Option(
         "--methods",
         metavar="NAMES",
-        help="What to compare with plain: oversampling, geca, recombine, both (all samples of geca and of recombine).",
+        help="What to compare with plain: oversample, geca, learned, both (as for augment).",
     ),
 ]
 Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each method.")]
 Count = Annotated[
     int,
-    typer.Option(
-        "-n", "--count", metavar="N", min=1, help="How many new examples of each method; both has those of two."
-    ),
+    typer.Option("-n", "--count", metavar="N", min=1, help="How many new examples of each method."),
 ]
 Rate = Annotated[
     float | None,
     typer.Option(
         "--p-aug",
         metavar="P",
-        help="How often a predictor sees a new example; as suits their number unless told.",
+        help="How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).",
     ),
 ]
 Epsilon = Annotated[
@@ -86,7 +82,7 @@ Epsilon = Annotated[
     typer.Option(
         "--epsilon",
         metavar="P",
-        help="A token is rare in fewer than this share of the examples; found out unless told.",
+        help="A token in fewer than this share of the examples is rare (default: found out).",
     ),
 ]
 Run = Annotated[
@@ -99,7 +95,7 @@ def compare_cli(
     data: Data,
     *,
     test: Test = None,
-    methods: Methods = "oversampling,geca,recombine,both",
+    methods: Methods = "oversample,geca,learned,both",
     seeds: Seeds = 3,
     seed: Seed = 0,
     n: Count = 400,
@@ -132,14 +128,14 @@ def compare_cli(
     about two minutes. --max-time bounds each of two trainings. After an interruption the same command goes on, if there
     is a RUN.
     """
-    from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
+    from recombine.comparison.compare import GENERATORS, PREDICTORS, Plan, compare, forget
     from recombine.comparison.document import SAMPLES_FOLDER
-    from recombine.comparison.methods import RECOMBINE, Plan
     from recombine.report.run import RUN_FILE
 
     plan = Plan(
         methods=[name.strip() for name in methods.split(",") if name.strip()],
-        seeds=range(seed, seed + seeds),
+        seed=seed,
+        seeds=seeds,
         n=n,
         p_aug=p_aug,
         epsilon=epsilon,
@@ -161,7 +157,7 @@ def compare_cli(
     plan = replace(plan, device=device_of(who, device))
     _announce(split, plan, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
-    state = GENERATORS if RECOMBINE in plan.makers else PREDICTORS
+    state = GENERATORS if plan.learns else PREDICTORS
     names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
     files = [] if folder is None else [str(folder / name) for name in names]
     with working_on(files[0] if files else None, files) as goes_on:
@@ -169,8 +165,7 @@ def compare_cli(
             found = compare(
                 split,
                 plan,
-                say=say,
-                progress=partial(progress, max_time=max_time),
+                display=on_terminal(max_time=max_time),
                 folder=folder,
                 executor=who.on(plan.device),
             )
@@ -206,7 +201,7 @@ def _split(data: str, test: str | None, reading: Reading, plan: "Plan") -> "Spli
     warn_of_test_in_training(examples, tests, named=test)
     if tests is not None:
         return given(examples, tests, epsilon=plan.epsilon)
-    return hold_out(examples, seed=plan.seeds[0], epsilon=plan.epsilon)
+    return hold_out(examples, seed=plan.seed, epsilon=plan.epsilon)
 
 
 def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
@@ -222,7 +217,7 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
 
 def _described(split: "Split") -> str:
     train = set(split.train)
-    rare = ", ".join(" ".join(name) for name in split.phenomena[:10]) or "nothing"
+    rare = ", ".join(" ".join(name) for name in split.phenomena[:10]) or split.rarity.reason
     more = f" and {len(split.phenomena) - 10:,} more" if len(split.phenomena) > 10 else ""
     known = sum(example in train for example in split.test)
     seen = f" {known:,} of the test examples are training examples, too." if known else ""
@@ -255,7 +250,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
     rows = [
         (
             method,
-            _count([len(samples) for samples in found.drawn.of(method)]),
+            _count([len(samples) for samples in found.drawn.samples[method]]),
             *(_score(parts[part]) for part in ("all", "rare", "other")),
             *(_p(parts[part]) for part in ("rare", "other")),
         )

@@ -1,9 +1,8 @@
 """``recombine train``: predictors, from training examples and perhaps new ones."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -38,14 +37,11 @@ from recombine.cli.options import (
     Tokens,
     Train,
 )
-from recombine.cli.printing import counted, print_json, progress, say, say_next
-from recombine.cli.training import Training, enough_memory, outcome, resumable, use_threads
+from recombine.cli.printing import counted, print_json, say, say_next
+from recombine.cli.training import check_size, enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
-
-if TYPE_CHECKING:
-    from recombine.prediction.predictor import Predictor
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections
 
 Augmented = Annotated[
     str | None,
@@ -97,38 +93,49 @@ def train_cli(
 
     While networks are trained, DIR.training holds the state: after an interruption the same command goes on.
     """
-    from recombine.own_data.settings import CHOICES
-    from recombine.own_data.unfinished import forget
+    from recombine.own_data.predictor import Predictor
+    from recombine.own_data.settings import forget_state
 
-    training = Training(size=size, epochs=epochs, max_time=max_time, device=device, seed=seed, seeds=seeds)
-    training.check()
+    check_size(size)
     _check_mixture(augmented, p_aug)
     check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_model(output, force=force or is_unfinished(output))
     reading = Reading(format, tokens, columns, header)
-    networks = len(training.population)
-    examples, new = read_training(train, augmented, networks=networks, reading=reading, direction=direction)
+    examples, new = read_training(train, augmented, networks=seeds or 1, reading=reading, direction=direction)
     check_direction(direction, examples, place=train)
     warn_of_strange_tokens(examples, [example for each in new for example in each])
     say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
     use_threads(threads)
     state = state_of_training(output)
+    predictor = Predictor(
+        seed=seed,
+        seeds=seeds or 1,
+        network=size or AUTO,
+        epochs=epochs,
+        max_time=max_time,
+        tokens=tokens,
+        direction=INFLECTION if are_inflections(examples) else ANALYSIS,
+        device=device,
+        progress=on_terminal(judged="held-out accuracy", max_time=max_time),
+    )
     with working_on(output) as goes_on:
-        predictor = train_predictor(examples, new, training, p_aug=p_aug, state=state)
-        predictor.notes = {**reading.notes(examples), **predictor.notes}
+        with enough_memory(), resumable(state):
+            predictor.fit(examples, augmented_each=new, p_aug=p_aug, checkpoint=state)
         predictor.save(output, force=force or goes_on)
-        forget(state)
-    history, network = predictor.fitted_.history, predictor.notes[CHOICES]["network"]
+        forget_state(state)
+    networks, told = predictor.networks_, predictor.report_
+    assert told is not None
+    history, network = networks.fitted_.history, told.choices["network"]
     accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
     if json:
         print_json(
             {
                 "output": output,
-                "seeds": list(predictor.seeds),
-                "examples": len(dict.fromkeys(examples)),
-                "network": {"chosen": network[0], "reason": network[1]},
+                "seeds": list(networks.seeds),
+                "examples": told.examples,
+                "network": {"chosen": network.name, "reason": network.reason},
                 "augmented": [len(each) for each in new],
                 "held_out_accuracy": accuracy,
                 "epochs": len(history.loss),
@@ -136,7 +143,7 @@ def train_cli(
                 "stopped_by_max_time": history.stopped_early,
             }
         )
-    held_out = int(predictor.recipe.held_out * len(dict.fromkeys(examples)))
+    held_out = int(networks.recipe.held_out * len(dict.fromkeys(examples)))
     judged = "" if accuracy is None else f" {accuracy:.3f} of {counted(held_out, 'held-out example')} are right."
     say(f"{outcome(history)}{judged} The predictor is in {output}.")
     say_next("evaluate", output, None, *reading.options)
@@ -149,7 +156,8 @@ def read_training(
 
     Args:
         train: The path of the training examples, or ``-``.
-        augmented: The path of the new ones, or ``-``; or what comes of it when each network has a file of its own.
+        augmented: The path of the new ones, or ``-``. If there is no such file, each network has one of its own, with
+            a number in its name.
         networks: How many networks there are.
         reading: How to read the files.
         direction: Of word forms; see ``Reading.read_for_prediction``.
@@ -157,52 +165,10 @@ def read_training(
     examples = reading.read_for_prediction(train, direction)
     if augmented is None:
         return examples, [[]] * networks
-
-    def as_learned(path: str) -> list[Example]:
-        """Returns new examples in the direction of the others: augment writes inflections."""
-        read = reading.read(path)
-        learned = INFLECTION if are_inflections(examples) else ANALYSIS
-        return directed(read, learned) if are_word_forms(examples) else read
-
     own = numbered(augmented, networks) if networks > 1 else [augmented]
     if not Path(augmented).exists() and Path(own[0]).exists():
-        return examples, list(map(as_learned, own))
-    return examples, [as_learned(augmented)] * networks
-
-
-def train_predictor(
-    examples: Sequence[Example],
-    augmented: Sequence[Sequence[Example]],
-    training: Training,
-    *,
-    p_aug: float | None = None,
-    state: Path | None = None,
-) -> "Predictor":
-    """Returns a trained population of predictors.
-
-    Args:
-        examples: The training examples.
-        augmented: The new ones of each network.
-        training: How.
-        p_aug: The probability that a training example is a new one; None: chosen by how many there are.
-        state: Where to save the state of training now and then, and to go on from.
-    """
-    from recombine.own_data import unfinished
-    from recombine.own_data.choices import mixing_rate
-    from recombine.own_data.settings import CHOICES, choices_as_json
-    from recombine.prediction.predictor import Predictor
-
-    originals = len(dict.fromkeys(examples))
-    rates = [mixing_rate(originals, len(new)).value if p_aug is None and new else p_aug for new in augmented]
-    with enough_memory(), resumable(state):
-        made = training.predictor(examples, unfinished.chosen(state))
-        recipe = made["length"].value
-        predictor = Predictor(recipe, seeds=training.population, device=training.device)
-        shown = progress("Training the predictor", judged="held-out accuracy", max_time=recipe.max_time)
-        with shown as shows, unfinished.keeping(state, shows, say) as report:
-            predictor.fit_each(examples, augmented, p_aug=rates, report=report, checkpoint=state)
-    predictor.notes = {CHOICES: choices_as_json(made)}
-    return predictor
+        return examples, list(map(reading.read, own))
+    return examples, [reading.read(augmented)] * networks
 
 
 def _check_mixture(augmented: str | None, p_aug: float | None) -> None:

@@ -1,92 +1,38 @@
-"""What all commands with networks have in common: size, time, threads, memory, and going on after an interruption."""
+"""What all commands with networks have in common: progress, time, threads, memory, interruptions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recombine.cli.options import AUTO
-from recombine.cli.printing import counted, say
+from recombine.cli.printing import counted, progress, say, searching
 from recombine.errors import RecombineError, unknown
-from recombine.example import Example
 
 if TYPE_CHECKING:
-    from recombine.own_data.choices import Choice
+    from recombine.own_data.settings import Display
     from recombine.training.loop import History
-    from recombine.training.recipe import Recipe
 
 SIZES = ("small", "paper")
 """The sizes of networks; small ones are for a CPU."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """How networks are to be trained: the options as they were given, None for those that were not.
+def on_terminal(*, judged: str = "held out", max_time: float | None = None) -> "Display":
+    """Returns what shows on standard error how work goes.
 
-    Attributes:
-        size: One of ``SIZES``; None: small on a CPU or for few examples, else the paper's.
-        epochs: Passes over the data; None: as many as the size has.
-        max_time: Seconds; None: no bound.
-        device: ``auto``, ``cpu`` or ``cuda``.
-        seed: The first network's seed.
-        seeds: How many networks; None: one.
+    Args:
+        judged: What the evaluation after each epoch of training tells.
+        max_time: The bound on training in seconds, if there is one.
     """
+    from recombine.own_data.settings import Display
 
-    size: str | None = None
-    epochs: int | None = None
-    max_time: float | None = None
-    device: str = "auto"
-    seed: int = 0
-    seeds: int | None = None
+    return Display(say=say, progress=partial(progress, judged=judged, max_time=max_time), searching=searching)
 
-    def check(self) -> None:
-        """Raises an error for a size that there is not."""
-        if self.size is not None and self.size not in SIZES:
-            raise unknown("size", self.size, SIZES)
 
-    @property
-    def given(self) -> list[str]:
-        """The names of the options that were given and that only networks have."""
-        options = {"--size": self.size, "--epochs": self.epochs, "--max-time": self.max_time}
-        return [name for name, value in options.items() if value is not None] + ["--device"] * (self.device != AUTO)
-
-    @property
-    def population(self) -> tuple[int, ...]:
-        """The seed of each network."""
-        return tuple(range(self.seed, self.seed + (self.seeds or 1)))
-
-    def generator(self, examples: Sequence[Example], *, rare: str, prototypes: int) -> "Recipe":
-        """Returns the recipe of recombination networks that suits the examples; see ``networks.generator``."""
-        from recombine.own_data import networks
-
-        chosen = networks.generator(examples, self._size(examples), rare=rare, prototypes=prototypes)
-        return self._bounded(networks.length(chosen.value, most=networks.GENERATOR_STEPS).value)
-
-    def predictor(self, examples: Sequence[Example], kept: Path | None) -> "dict[str, Choice[Recipe]]":
-        """Returns the choices that make the recipe of predictors; see ``choosing.predictor``."""
-        from recombine.own_data import choosing
-
-        return choosing.predictor(
-            examples,
-            self._size(examples),
-            epochs=self.epochs,
-            max_time=self.max_time,
-            seed=self.seed,
-            device=self.device,
-            say=say,
-            kept=kept,
-        )
-
-    def _size(self, examples: Sequence[Example]) -> str:
-        from recombine.own_data import networks
-
-        return networks.asked_or_chosen(self.size or AUTO, examples, self.device).value
-
-    def _bounded(self, recipe: "Recipe") -> "Recipe":
-        from recombine.own_data import networks
-
-        return networks.bounded(recipe, epochs=self.epochs, max_time=self.max_time)
+def check_size(size: str | None) -> None:
+    """Raises an error for a size that there is not."""
+    if size is not None and size not in SIZES:
+        raise unknown("size", size, SIZES)
 
 
 class Interrupted(Exception):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recombine.cli.explaining import explained
 from recombine.cli.files import check_free, working_on
 from recombine.cli.options import AUTO, Device, Force, Generator, Seed, Threads
 from recombine.cli.printing import counted, print_line, say, say_next, working
+from recombine.cli.quickstart import explained
 from recombine.cli.training import enough_memory, use_threads
 from recombine.errors import RecombineError
 

@@ -1,30 +1,123 @@
-"""Trains every method's predictors as one population and tests them."""
+"""Lets each method make new examples, trains all predictors as one population, and tests them."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from recombine.comparison.methods import BOTH, GECA, PLAIN, RECOMBINE, Drawn, Plan, draw
+from recombine.augmentation.protocol import Samples
+from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import Judged, Part, Training, judge, sentence
-from recombine.example import Example
+from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, sentence
+from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, in_order
-from recombine.execution.progress import Progress, Say, no_progress
-from recombine.own_data import choices, choosing, unfinished
+from recombine.execution.jobs import Job, Run
+from recombine.inflection import ANALYSIS, DIRECTIONS
+from recombine.own_data import choices, learned, networks
+from recombine.own_data.augmenters import GECA, Oversampler, Rarity
 from recombine.own_data.choices import Choice
-from recombine.own_data.unfinished import keeping
-from recombine.prediction.predictor import Predictor
+from recombine.own_data.predictor import Predictor
+from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fit import hold_out
 from recombine.training.loop import History
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
+PLAIN, OVERSAMPLE, BY_RULE, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "learned", BOTH)
+"""The originals alone, then the methods of `recombine.own_data.learned.METHODS`: rare originals again; recombination by
+rule; learned recombination; half of the samples by rule and half learned. The last three are resampled alike if
+anything is rare, so that they differ in how examples are made and in nothing else."""
+
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is compared, and how networks are trained; what is None is decided by the data.
+
+    Attributes:
+        methods: Those of ``METHODS`` to compare; plain always is.
+        seed: The first seed.
+        seeds: How many predictors each method has, and how many recombination networks.
+        n: How many new examples each method is to give.
+        p_aug: How often a predictor sees one.
+        epsilon: Tokens in fewer than this share of the examples are rare.
+        direction: What predictors learn of word forms: ``analysis`` or ``inflection``.
+        size: ``small`` or ``paper``.
+        device: Where networks are trained.
+        epochs: Passes over the data.
+        max_time: Seconds of each of the two trainings.
+    """
+
+    methods: Sequence[str] = METHODS
+    seed: int = 0
+    seeds: int = 3
+    n: int = 400
+    p_aug: float | None = None
+    epsilon: float | None = None
+    direction: str = ANALYSIS
+    size: str | None = None
+    device: str = "auto"
+    epochs: int | None = None
+    max_time: float | None = None
+
+    def check(self) -> None:
+        """Raises the error for an unknown method or size, nothing to compare, or a rate that is no probability."""
+        for method in self.methods:
+            if method not in METHODS:
+                raise unknown("method", method, METHODS)
+        if len(self.ordered) < 2:
+            raise RecombineError(
+                "there is no method to compare with plain.", hint=f"The methods are: {', '.join(METHODS[1:])}."
+            )
+        if self.n < 2 and BOTH in self.methods:
+            raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
+        if self.size is not None and self.size not in networks.SIZES:
+            raise unknown("size", self.size, networks.SIZES)
+        if self.direction not in DIRECTIONS:
+            raise unknown("direction", self.direction, DIRECTIONS)
+        if self.p_aug is not None and not 0 < self.p_aug < 1:
+            raise RecombineError(f"p_aug is {self.p_aug:g}, expected more than 0 and less than 1.")
+
+    @property
+    def ordered(self) -> list[str]:
+        """The methods in the order of ``METHODS``, plain among them."""
+        return [method for method in METHODS if method == PLAIN or method in self.methods]
+
+    @property
+    def learns(self) -> bool:
+        """Whether recombination networks are trained."""
+        return LEARNED in self.methods or BOTH in self.methods
+
+    @property
+    def networks(self) -> dict[str, Any]:
+        """How networks are trained, as settings of `Augmenter` and `Predictor`."""
+        return {
+            "seed": self.seed,
+            "network": self.size or "auto",
+            "epochs": self.epochs,
+            "max_time": self.max_time,
+            "device": self.device,
+        }
+
+
+@dataclass
+class Drawn:
+    """The new examples of all methods.
+
+    Attributes:
+        samples: By method, then by seed; none for plain.
+        networks: The recombination networks, if there are any.
+    """
+
+    samples: dict[str, list[Samples]] = field(default_factory=dict)
+    networks: Recombination | None = None
 
 
 @dataclass
@@ -49,7 +142,6 @@ class Comparison:
     judged: dict[str, dict[Part, Judged]]
     history: History
     steps: list[int]
-
     training: Training
 
     @property
@@ -62,8 +154,7 @@ def compare(
     split: Split,
     plan: Plan,
     *,
-    say: Say = lambda _: None,
-    progress: Progress = no_progress,
+    display: Display = SILENT,
     folder: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Comparison:
@@ -72,32 +163,28 @@ def compare(
     Args:
         split: What to train on and to test on.
         plan: What to compare.
-        say: Is told what has been done.
-        progress: Shows how training and drawing go.
+        display: Shows how it goes.
         folder: Where the state of training is saved now and then, and gone on from.
         executor: Who does the work: the methods' samples are jobs, and so are all predictors together, one population.
     """
     plan.check()
     if folder is not None:
         folder = folder.resolve()  # elsewhere, another folder may be the current one
-    state = folder and folder / GENERATORS
-    drawn = draw(split.train, plan, say=say, progress=progress, state=state, executor=executor)
-    every = [samples.examples for method in plan.ordered for samples in drawn.of(method)]
-    rates = [_rate(plan, len(split.train), len(new)) for new in every]
-    train = partial(_trained, plan, split=split, every=every, rates=rates, state=folder and folder / PREDICTORS)
+    drawn = draw(split, plan, display=display, state=folder and folder / GENERATORS, executor=executor)
+    every = [samples for method in plan.ordered for samples in drawn.samples[method]]
+    train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = executor.alone()
-    shown = (say, progress) if who.here else (lambda _: None, no_progress)
-    [trained] = in_order(who, train, [shown])
+    [trained] = in_order(who, train, [display if who.here else SILENT])
     history = trained.history
-    epoch = _steps_per_epoch(trained.network.value, plan, len(split.train), list(map(len, every)), rates)
+    epoch = _steps_per_epoch(trained.network.value, plan, len(split.train), list(map(len, every)))
     training = _training(plan, drawn, history)
-    correct = dict(zip(plan.ordered, _parts(trained.right, len(plan.seeds)), strict=True))
+    right = dict(zip(plan.ordered, np.split(trained.right, len(plan.ordered)), strict=True))
     return Comparison(
         split,
         plan,
         drawn,
         trained.network,
-        judge(correct, PLAIN, split.rare, training),
+        judge(right, PLAIN, split.rare, training),
         history,
         [epoch * number for number in range(1, len(history.loss) + 1)],
         training,
@@ -107,35 +194,93 @@ def compare(
 def forget(folder: Path) -> None:
     """Removes the state of training, now that the result is safe."""
     for name in (GENERATORS, PREDICTORS):
-        unfinished.forget(folder / name)
+        forget_state(folder / name)
+
+
+def draw(
+    split: Split,
+    plan: Plan,
+    *,
+    display: Display = SILENT,
+    state: Path | None = None,
+    executor: Executor = SERIAL,
+) -> Drawn:
+    """Lets each method make new examples of the training examples; nothing else is known to it.
+
+    Args:
+        split: What is trained on, and what is rare in it.
+        plan: What is compared.
+        display: Shows how it goes.
+        state: Where the state of training is saved now and then, and gone on from.
+        executor: Who lets them; each method is a job, but for ``both``, which shares the networks of ``learned``.
+    """
+    makers = [method for method in (OVERSAMPLE, BY_RULE) if method in plan.methods] + [LEARNED] * plan.learns
+    if makers != [OVERSAMPLE]:
+        kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
+        names = [method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE)]
+        display.say(f"{', '.join(names)}: {kept} are kept ({split.rarity.reason}).")
+    make = partial(_made, split=split, plan=plan, state=state, display=display if executor.here else None)
+    drawn, run = Drawn({PLAIN: [Samples((), 0)] * plan.seeds}), Run()
+    for made in run.finished([Job(f"samples by {method}", partial(make, method)) for method in makers], executor):
+        drawn.samples |= made.samples
+        drawn.networks = made.networks or drawn.networks
+        for method, samples in made.samples.items():
+            display.say(f"{method}: {samples[0].account}{_of_other_seeds(samples)}")
+    run.check()
+    return drawn
+
+
+def _of_other_seeds(samples: Sequence[Samples]) -> str:
+    counts = [len(each) for each in samples]
+    return f" With other seeds: {', '.join(f'{count:,}' for count in counts[1:])}." if len({*counts}) > 1 else ""
+
+
+def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
+    """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
+    rare, by_rule = split.rarity.resampler, partial(GECA, seed=plan.seed, seeds=plan.seeds)
+    if method == OVERSAMPLE:
+        rarity: Rarity = "auto" if plan.epsilon is None else rare or Resampler(plan.epsilon)
+        oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
+        return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
+    if method == BY_RULE:
+        return Drawn({method: by_rule(rarity=rare).fit(split.train).sample_each(plan.n)})
+    wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
+    both = learned.Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
+    try:
+        both.fit(split.train, checkpoint=state)
+    except NoNeighborhood as error:
+        shortfall = f"{error.message[0].upper()}{error.message[1:]}"
+        made = {LEARNED: [Samples((), plan.n, shortfall=shortfall)] * plan.seeds}
+        if BOTH in wanted:
+            half = by_rule(rarity=rare).fit(split.train).sample_each(plan.n // 2)
+            made[BOTH] = [replace(samples, requested=plan.n, shortfall=shortfall) for samples in half]
+        return Drawn({name: made[name] for name in wanted})
+    makers: dict[str, learned.Augmenter] = {LEARNED: both.learned, BOTH: both}
+    drawn = Drawn({name: makers[name].sample_each(plan.n) for name in wanted}, both.networks_)
+    if display is None:  # where it goes, there may be no GPU
+        both.networks_.fitted_.model.cpu()
+    return drawn
 
 
 def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
     """Returns what the verdict depends on; plain predictors are the first, each judged by its best epoch."""
-    seeds = len(plan.seeds)
-    judged = np.array([epoch[:seeds] for epoch in history.evaluation], dtype=float).reshape(-1, seeds)
+    judged = np.array([epoch[: plan.seeds] for epoch in history.evaluation], dtype=float).reshape(-1, plan.seeds)
     known = np.isfinite(judged).any(axis=0)
     best = np.where(np.isfinite(judged), judged, -np.inf)[:, known]
-    augmenter = drawn.augmenter
-    made = [method for method in (GECA, RECOMBINE) if any(drawn.samples.get(method, []))]
+    found = drawn.networks
+    origins = [sample.provenance for samples in drawn.samples.get(BOTH, []) for sample in samples]
+    made_by = {BY_RULE if origin.method == "geca" else LEARNED for origin in origins if origin is not None}
     return Training(
         held_out=float(best.max(axis=0).mean()) if best.size else math.nan,
-        cut_short=history.stopped_early or (augmenter is not None and augmenter.fitted_.history.stopped_early),
-        without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.of(method))],
-        only_of_both=made[0] if BOTH in plan.ordered and len(made) == 1 else "",
+        cut_short=history.stopped_early or (found is not None and found.fitted_.history.stopped_early),
+        without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.samples[method])],
+        only_of_both=made_by.pop() if len(made_by) == 1 else "",
     )
 
 
-def _rate(plan: Plan, originals: int, new: int) -> float | None:
-    if not new:
-        return None
-    return choices.mixing_rate(originals, new).value if plan.p_aug is None else plan.p_aug
-
-
-def _steps_per_epoch(
-    recipe: Recipe, plan: Plan, originals: int, new: Sequence[int], rates: Sequence[float | None]
-) -> int:
+def _steps_per_epoch(recipe: Recipe, plan: Plan, originals: int, new: Sequence[int]) -> int:
     """Returns how long epochs are; training does not tell where it was over before it went on."""
+    rates = [(plan.p_aug or choices.mixing_rate(originals, count).value) if count else None for count in new]
     groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
     training, _ = hold_out(groups, _networks(plan), recipe.held_out)
     rows = max(len(first.rows) / first.share for first, *_ in training)
@@ -144,7 +289,7 @@ def _steps_per_epoch(
 
 def _networks(plan: Plan) -> list[int]:
     """Returns the seed of each predictor: for each method in turn, its own."""
-    return [*plan.seeds] * len(plan.ordered)
+    return [*range(plan.seed, plan.seed + plan.seeds)] * len(plan.ordered)
 
 
 @dataclass
@@ -156,42 +301,13 @@ class _Trained:
     right: np.ndarray
 
 
-def _trained(
-    plan: Plan,
-    shown: tuple[Say, Progress],
-    *,
-    split: Split,
-    every: Sequence[Sequence[Example]],
-    rates: Sequence[float | None],
-    state: Path | None,
-) -> _Trained:
-    say, progress = shown
-    train = split.questions(split.train, plan.direction)
-    made = choosing.predictor(
-        train,
-        plan.sized(split.train),
-        epochs=plan.epochs,
-        max_time=plan.max_time,
-        seed=plan.seeds[0],
-        device=plan.device,
-        say=say,
-        kept=unfinished.chosen(state),
-    )
-    network = made["network"]
-    predictor = Predictor(network.value, seeds=_networks(plan), device=plan.device)
-    with progress(f"Training {len(every)} predictors") as shows, keeping(state, shows, say) as report:
-        predictor.fit_each(
-            train,
-            [split.questions(new, plan.direction) for new in every],
-            p_aug=rates,
-            report=report,
-            checkpoint=state,
-        )
+def _trained(split: Split, plan: Plan, every: Sequence[Samples], state: Path | None, display: Display) -> _Trained:
+    predictor = Predictor(seeds=_networks(plan), direction=plan.direction, progress=display, **plan.networks)
+    p_aug = plan.p_aug if any(every) else None
+    predictor.fit(split.train, augmented_each=every, p_aug=p_aug, checkpoint=state)
     tests = split.questions(split.test, plan.direction)
-    found = predictor.predict([example.x for example in tests])
+    found = predictor.networks_.predict([example.x for example in tests])
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
-    return _Trained(network, predictor.fitted_.history, right)
-
-
-def _parts(rows: np.ndarray, size: int) -> Sequence[np.ndarray]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
+    assert predictor.report_ is not None
+    network: Choice[Any] = predictor.report_.choices["network"]
+    return _Trained(network, predictor.networks_.fitted_.history, right)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recombine.augmentation.recombination import Recombination
-from recombine.comparison.compare import Comparison
-from recombine.comparison.methods import METHODS, RECOMBINE
+from recombine.comparison.compare import LEARNED, METHODS, Comparison
 from recombine.comparison.splitting import contents
+from recombine.comparison.verdict import BOTH
 from recombine.data import files
 from recombine.data.output import replacing_folder
 from recombine.decoding.trace import END, trace
@@ -18,10 +18,10 @@ from recombine.report import run as records
 SAMPLES_FOLDER = "samples"
 
 SAMPLES, TRACED = 100, 30
-"""So many samples of each method's first seed are shown, and so many of them with the attention of the network."""
+"""How many samples of each method's first seed are shown, and how many of them with the attention of the network."""
 
 RAREST = 200
-"""Of so many rare things it is told how often they are seen."""
+"""For how many rare things it is told how often they are seen."""
 
 _NAMES = {SEPARATOR: "▷", END: "end"}
 
@@ -31,7 +31,7 @@ def write_samples(found: Comparison, folder: Path) -> Path:
     path = folder / SAMPLES_FOLDER
     with replacing_folder(path) as made:
         for method, every in found.drawn.samples.items():
-            for seed, samples in zip(found.plan.seeds, every, strict=True):
+            for seed, samples in enumerate(every, start=found.plan.seed):
                 if samples:
                     files.write(samples, made / f"{method}.{seed}.jsonl", format="jsonl")
     return path
@@ -47,7 +47,7 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
         provenance: Where the figures are from.
     """
     split = found.split
-    shown = [(method, sample) for method in reversed(METHODS) for sample in _first(found, method)[:SAMPLES]]
+    shown = [(method, sample) for method in _shown(found) for sample in _first(found, method)[:SAMPLES]]
     return records.Run(
         format=1,
         title=title,
@@ -64,7 +64,7 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
         verdict=found.verdict,
         curves=tuple(_curves(found)),
         samples=tuple(_sample(sample, method) for method, sample in shown),
-        attention=tuple(_attention(found.drawn.augmenter, shown)),
+        attention=tuple(_attention(found.drawn.networks, shown)),
         rejected=_rejected(found),
         turned_down=tuple(_turned_down(found)),
         rarity=tuple(_rarity(found)),
@@ -77,7 +77,7 @@ def comparison(found: Comparison) -> tuple[records.Compared, ...]:
     return tuple(
         records.Compared(
             method=method,
-            new_examples=tuple(len(samples) for samples in found.drawn.of(method)),
+            new_examples=tuple(len(samples) for samples in found.drawn.samples[method]),
             scores=records.Scores(**{part: tuple(judged.scores) for part, judged in parts.items()}),
             p=records.Significance(**{part: judged.p for part, judged in parts.items()}),
         )
@@ -85,14 +85,19 @@ def comparison(found: Comparison) -> tuple[records.Compared, ...]:
     )
 
 
+def _shown(found: Comparison) -> list[str]:
+    """Returns the methods whose samples are shown; those of ``both`` are made as those of ``learned`` are."""
+    return [method for method in reversed(METHODS) if method != BOTH or LEARNED not in found.drawn.samples]
+
+
 def _first(found: Comparison, method: str) -> Sequence[Example]:
-    """Returns the samples that a method made with its first seed; those of ``both`` are the others'."""
+    """Returns the samples that a method made with its first seed."""
     drawn = found.drawn.samples.get(method)
     return drawn[0].examples if drawn else ()
 
 
 def _curves(found: Comparison) -> Iterator[records.Curve]:
-    seeds = len(found.plan.seeds)
+    seeds = found.plan.seeds
     unknown = [[math.nan] * len(losses) for losses in found.history.loss]
     for number, method in enumerate(found.judged):
         own = slice(number * seeds, (number + 1) * seeds)
@@ -116,11 +121,13 @@ def _attention(
     """Yields where the first network looked when it produced its first samples."""
     if augmenter is not None and (not augmenter.prototypes or augmenter.recipe.twins):  # twins go by other names
         augmenter = None
-    for place, (method, sample) in enumerate(shown):
-        if augmenter is None or method != RECOMBINE or place >= TRACED:
-            yield None
-        else:
-            yield _looked(augmenter, sample)
+    for place, (_, sample) in enumerate(shown):
+        is_traced = augmenter is not None and place < TRACED and _is_learned(sample)
+        yield _looked(augmenter, sample) if is_traced and augmenter is not None else None
+
+
+def _is_learned(sample: Example) -> bool:
+    return sample.provenance is not None and sample.provenance.method == "recombination"
 
 
 def _looked(augmenter: Recombination, sample: Example) -> records.Attention:
@@ -146,7 +153,7 @@ def _rejected(found: Comparison) -> dict[str, int]:
 
 
 def _turned_down(found: Comparison) -> Iterator[records.TurnedDown]:
-    drawn = found.drawn.samples.get(RECOMBINE)
+    drawn = found.drawn.samples.get(LEARNED) or found.drawn.samples.get(BOTH)
     for sample in drawn[0].turned_down if drawn else ():
         if sample.provenance is not None:
             yield records.TurnedDown(sample.x, sample.y, str(sample.provenance.details.get("rejected", "")))
@@ -155,7 +162,7 @@ def _turned_down(found: Comparison) -> Iterator[records.TurnedDown]:
 def _rarity(found: Comparison) -> list[records.Rarity]:
     """Returns in how many training examples each rare thing is, alone and with the new ones that are shown first."""
     rare = found.split.phenomena[:RAREST]
-    first = next(filter(None, (_first(found, method) for method in reversed(METHODS))), ())
+    first = next(filter(None, (_first(found, method) for method in _shown(found))), ())
     before, new = (_counted(examples, rare) for examples in (found.split.train, first))
     rows = [records.Rarity(" ".join(name), before[name], before[name] + new[name]) for name in rare]
     return sorted(rows, key=lambda row: (row.before, row.token))

@@ -8,13 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from recombine.comparison.methods import BOTH
-from recombine.comparison.splitting import TELLING
 from recombine.evaluation.significance import ALPHA, paired_p
 
 Part = Literal["all", "rare", "other"]
 PARTS: tuple[Part, ...] = ("all", "rare", "other")
-"""Of the test examples: all, those with something rare in them, the others."""
+"""All test examples, those with something rare in them, and the others."""
+
+BOTH = "both"
+"""The method that has samples of two others."""
+
+TELLING = 8
+"""On fewer test examples nothing can be told: even if all of them went from wrong to right, that could be chance."""
 
 HELPS, DOES_NOT, HARMS, UNCLEAR = "helps", "does not help", "harms", "cannot tell"
 
@@ -22,8 +26,8 @@ MARGIN = 0.02
 """A gain below this is called no help, if the test examples are many enough to rule out that it is more."""
 
 LEARNED = 0.1
-"""Predictors that get fewer right, of examples like those that they saw, have not learned the task: who is at nothing
-with and without new examples tells nothing about them."""
+"""Predictors that get a smaller share right, of examples like those that they saw, have not learned the task: then
+scores near nothing, with and without new examples, tell nothing about these."""
 
 LISTED = 5
 """The scores of more seeds than these are not listed in a sentence."""

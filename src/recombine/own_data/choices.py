@@ -1,17 +1,12 @@
-"""What "auto" stands for, as far as data decide it: each choice is a function of the examples, and gives its reason."""
+"""What "auto" stands for: each choice is a function of the examples, and gives its reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from recombine.augmentation.geca import GECA
-from recombine.augmentation.resample import EPSILONS as EPSILONS
-from recombine.augmentation.resample import NOTHING as NOTHING
-from recombine.augmentation.resample import PAIRS as PAIRS
-from recombine.augmentation.resample import TOKENS as TOKENS
-from recombine.augmentation.resample import Resampler, find_rare
-from recombine.augmentation.resample import what_is_rare as what_is_rare
-from recombine.errors import NoNeighborhood, RecombineError
+from recombine.augmentation.resample import PAIRS, Rare
+from recombine.errors import NoNeighborhood
 from recombine.example import Example
 from recombine.inflection import are_inflections
 from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, trial_step
@@ -19,7 +14,7 @@ from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Nei
 Chosen = TypeVar("Chosen", covariant=True)
 
 ENOUGH = 0.75
-"""A neighborhood rule will do if so many of the examples have a neighborhood by it."""
+"""A neighborhood rule will do if this share of the examples has a neighborhood by it."""
 
 LEAST_RATE, MOST_RATE = 0.01, 0.2
 """The bounds of mixing rates, which are the paper's lowest and highest."""
@@ -43,18 +38,12 @@ class Choice(Generic[Chosen]):
         return f"{self.name}: {self.reason}"
 
 
-def rarity(examples: Sequence[Example]) -> Choice[Resampler | None]:
-    """Chooses what is rare, by which samples are kept; see `find_rare`."""
-    found = find_rare(examples)
-    return Choice(found.kind, found.resampler, found.reason)
-
-
-def rule_names(examples: Sequence[Example], rare: Choice[Resampler | None]) -> tuple[str, ...]:
+def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:
     """Chooses the neighborhood rules to try, in order.
 
-    Word forms have the tagged rule. Else a rare token, which is mostly seen in short examples, comes from a short
-    second prototype; where it is pairs that are missing, both prototypes are long. So the paper has it on SCAN. Where
-    examples share most of their words, they differ by parts, which can be swapped.
+    Word forms have the tagged rule. In other data, a rare token is mostly seen in short examples, so it comes from a
+    short second prototype; if pairs are missing, both prototypes are long. So the paper has it on SCAN. Examples that
+    share most of their words differ by parts, which can be swapped.
 
     Args:
         examples: The training examples.
@@ -62,7 +51,7 @@ def rule_names(examples: Sequence[Example], rare: Choice[Resampler | None]) -> t
     """
     if are_inflections(examples):
         return ("tagged",)
-    two = ("long-long", "long-short") if rare.name == PAIRS else ("long-short", "long-long")
+    two = ("long-long", "long-short") if rare.kind == PAIRS else ("long-short", "long-long")
     return (*two, "swap", "one-prototype")
 
 
@@ -74,7 +63,7 @@ def rule_named(name: str) -> Rule:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a neighborhood rule finds for the examples, or of many for some of them.
+    """What a neighborhood rule finds for the examples, or for some of them if they are many.
 
     Attributes:
         rule: The rule.
@@ -117,7 +106,7 @@ def neighborhoods(
 ) -> Choice[Neighborhoods]:
     """Chooses the first rule by which three quarters of the examples have a neighborhood, or else the best.
 
-    Of many examples, some tell whether a rule will do, and only the chosen one is asked for all.
+    If the examples are many, some of them tell whether a rule will do, and only the chosen rule is applied to all.
 
     Args:
         examples: The training examples, all different.
@@ -127,13 +116,12 @@ def neighborhoods(
         effort: Who searches, and who is told how it goes.
 
     Raises:
-        NoNeighborhood: If no example has one.
-        RecombineError: If no rule has so many prototypes.
+        NoNeighborhood: If no example has one, or no rule has that many prototypes.
     """
     tried = trials(examples, rules, prototypes=prototypes, seed=seed, effort=effort)
     if not tried:
         names = " or ".join(rule.name for rule in rules)
-        raise RecombineError(
+        raise NoNeighborhood(
             f"a {names} neighborhood has no {prototypes} prototypes.", hint="Ask for fewer, or choose another rule."
         )
     chosen = max(tried, key=lambda trial: trial.coverage)

@@ -60,15 +60,6 @@ def as_column(data: Column) -> Column:
     return data[:, 0] if _is_narrow(data) else data
 
 
-def holds_strings(data: Data) -> bool:
-    """Tells whether data are a column of strings, which no examples are; what can be gone through once is not asked."""
-    names = _column_names(data)
-    if (names is not None and len(names) != 1) or isinstance(data, str | Iterator):
-        return False
-    column = as_column(data)
-    return isinstance(column, Iterable) and isinstance(next(iter(column), None), str)
-
-
 def _is_narrow(data: Data) -> bool:
     return isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 1
 

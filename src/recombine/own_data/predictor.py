@@ -1,12 +1,11 @@
 """The predictor for one's own data: strings or tokens in, strings or tokens out."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Self, overload
 
 from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
 from recombine.data.text import Line, join, split
@@ -23,12 +22,22 @@ from recombine.inflection import (
     join_text,
     split_text,
 )
-from recombine.own_data import choosing, networks
-from recombine.own_data.accounts import Account
+from recombine.own_data import networks
+from recombine.own_data.augmenters import check_function
 from recombine.own_data.choices import Choice, mixing_rate
-from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens, holds_strings
-from recombine.own_data.settings import CHOICES, Settings, choices_as_json, choices_from_json
-from recombine.own_data.validators import check_function
+from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens
+from recombine.own_data.settings import (
+    CHOICES,
+    TRAINING,
+    Account,
+    Display,
+    Settings,
+    choice_beside,
+    choices_as_json,
+    choices_from_json,
+    preserving_state,
+    shown,
+)
 from recombine.prediction import predictor
 from recombine.training.loop import Report
 from recombine.training.recipe import Recipe
@@ -36,14 +45,6 @@ from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_t
 
 NAMED = 10
 """How many unseen tokens a warning names."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """How strings are read and written."""
-
-    split: Callable[[str], Tokens]
-    join: Callable[[Tokens], str]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -54,82 +55,109 @@ class Predictor(Settings):
     ``direction="inflection"`` turns this round.
 
     Attributes:
-        seed: Same seed, same predictor, on the same kind of machine, if time did not cut anything short.
+        seed: The same seed gives the same predictor on the same kind of machine, if time did not cut anything short.
+        seeds: How many networks to train together, with the seeds ``seed``, ``seed + 1`` and so on; or their seeds.
+            The first predicts; ``networks_`` has all.
         network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data. Unless it is a recipe, some
             networks of that size are tried on held-out training examples, for about two minutes.
-        epochs: How many passes over the data; None: chosen.
-        max_time: Seconds of choosing and training at most; None: no bound.
+        epochs: How many passes over the data; default: chosen.
+        max_time: Seconds of choosing and training at most; default: no bound.
         tokens: What a token of a string is: ``"words"`` or ``"characters"``.
         direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
-        progress: Is told, after every epoch, how training goes.
-        report_: What was chosen from the data, and why: ``report_.choices``.
+        progress: Shows how work goes; a function is told, after every epoch, how training goes.
+        report_: What was chosen from the data, and why (``report_.choices``), and how training went.
     """
 
     seed: int = 0
-    network: Literal["auto", "small", "paper"] | Recipe = "auto"
+    seeds: int | Sequence[int] = 1
+    network: str | Recipe = "auto"
     epochs: int | None = None
     max_time: float | None = None
     tokens: str = "words"
     direction: str = ANALYSIS
     device: str = "auto"
-    progress: Report | None = None
+    progress: Report | Display | None = None
     report_: Account | None = field(default=None, init=False, repr=False)
     _fitted: predictor.Predictor | None = field(default=None, init=False, repr=False)
 
-    def fit(self, train: Data, new: Data = (), p_aug: float | None = None) -> Self:
+    def fit(
+        self,
+        X: Data,
+        y: Column | None = None,
+        *,
+        augmented: Data = (),
+        augmented_each: Sequence[Data] | None = None,
+        p_aug: float | None = None,
+        checkpoint: Path | None = None,
+    ) -> Self:
         """Learns from training examples and, mixed in, new ones.
 
-        A column of strings holds no examples. So if one of the two is such a column, they are taken for inputs and
-        outputs, which is how scikit-learn calls it: ``fit(X, y)``. Columns of token sequences could be pairs: of them,
-        give ``zip(X, y)``.
-
         Args:
-            train: Examples, pairs, a data frame or a data set (see ``inputs.Data``); or a column of inputs.
-            new: New examples, e.g. an augmenter's samples; or, beside a column of inputs, that of the outputs.
-            p_aug: The probability that a training example is a new one; None: chosen by how many there are.
+            X: Examples, pairs, a data frame or a data set (see ``inputs.Data``); or the inputs.
+            y: The outputs, if X are the inputs.
+            augmented: New examples, e.g. an augmenter's samples.
+            augmented_each: New examples of each network's own, instead.
+            p_aug: The probability that a training example is a new one; default: chosen by how many there are.
+            checkpoint: A file to save the state of training to now and then, and to go on from.
 
         Raises:
-            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there is nothing
-                new that it could be of.
+            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there are no new
+                examples that it could be of.
         """
-        check_function("progress", self.progress)
+        if not isinstance(self.progress, Display):
+            check_function("progress", self.progress)
         check_request(1, self.seed)
         if p_aug is not None and not isinstance(p_aug, Real):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
-        are_columns = holds_strings(new) or (holds_strings(train) and not _is_nothing(new))
-        outputs, new = (new, ()) if are_columns else (None, new)
-        given = as_examples(train, outputs, tokens=self.tokens)
-        augmented = as_examples(new, tokens=self.tokens)
+        _check_outputs(y)
         if self.direction not in DIRECTIONS:
             raise unknown("direction", str(self.direction), DIRECTIONS)
+        given = as_examples(X, y, tokens=self.tokens)
+        seeds = range(self.seed, self.seed + self.seeds) if isinstance(self.seeds, int) else self.seeds
+        if augmented_each is None:
+            new = [as_examples(augmented, tokens=self.tokens)] * len(seeds)
+        else:
+            new = [as_examples(own, tokens=self.tokens) for own in augmented_each]
         if are_word_forms(given):
-            given, augmented = directed(given, self.direction), directed(augmented, self.direction)
+            given, new = directed(given, self.direction), [directed(own, self.direction) for own in new]
         examples = distinct_examples(given, least=1, who="a Predictor")
-        if p_aug is not None and not augmented:
+        if p_aug is not None and not any(new):
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
-        made = self._choices(examples)
-        if augmented:
-            chosen = mixing_rate(len(examples), len(augmented))
-            made["p_aug"] = chosen if p_aug is None else Choice(f"{p_aug:g}", p_aug, "as given")
-            p_aug = made["p_aug"].value
-        found = predictor.Predictor(made["length"].value, seeds=(self.seed,), device=self.device)
-        self._fitted = found.fit(examples, augmented, p_aug=p_aug, report=self.progress)
+        made = self._choices(examples, checkpoint)
+        rates = [_mixing_rate(len(examples), len(own), p_aug) for own in new]
+        if any(new):
+            made["p_aug"] = next(rate for rate in rates if rate is not None)
+        found = predictor.Predictor(made["length"].value, seeds=seeds, device=self.device)
+        display = shown(self.progress)
+        what = "the predictor" if len(seeds) == 1 else f"{len(seeds)} predictors"
+        with (
+            display.progress(f"{TRAINING} {what}") as told,
+            preserving_state(checkpoint, told, display.say) as report,
+        ):
+            p_augs = [None if rate is None else rate.value for rate in rates]
+            self._fitted = found.fit_each(examples, new, p_aug=p_augs, report=report, checkpoint=checkpoint)
         made["length"] = networks.taken_length(made["length"], found.fitted_.history)
-        self.report_ = Account(len(examples), made)
+        self.report_ = Account(len(examples), made, found.fitted_.history)
         return self
 
-    def _choices(self, examples: Sequence[Example]) -> dict[str, Choice[Any]]:
+    def _choices(self, examples: Sequence[Example], checkpoint: Path | None) -> dict[str, Choice[Any]]:
         if isinstance(self.network, Recipe):
             made: dict[str, Choice[Any]] = {**networks.given(self.network)}
-        else:
-            size = networks.asked_or_chosen(self.network, examples, self.device)
-            chosen = choosing.predictor(
-                examples, size.value, epochs=self.epochs, max_time=self.max_time, seed=self.seed, device=self.device
-            )
-            return {"size": size, **chosen}
-        made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
-        return made
+            made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
+            return made
+        size = networks.asked_or_chosen(self.network, examples, self.device)
+        chosen = networks.chosen_predictor(
+            examples,
+            size.value,
+            epochs=self.epochs,
+            max_time=self.max_time,
+            seed=self.seed,
+            device=self.device,
+            say=shown(self.progress).say,
+            kept=choice_beside(checkpoint),
+        )
+        return {"size": size, **chosen}
 
     @overload
     def predict(self, inputs: str) -> str: ...
@@ -152,25 +180,34 @@ class Predictor(Settings):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
         is_one = isinstance(inputs, str | tuple)
         sides = [inputs] if is_one else [x.x if isinstance(x, Example) else x for x in as_column(inputs)]
-        text = self._text([x for x in sides if isinstance(x, str)])
-        tokens = [text.split(x) if isinstance(x, str) else x for x in sides]
+        tokens = [self._split(x) if isinstance(x, str) else x for x in sides]
         outputs = self._outputs([as_tokens(x, line=Line("", "inputs", i)) for i, x in enumerate(tokens, start=1)])
-        found = [text.join(y) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+        found = [self._join(y, x) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
         return found[0] if is_one else found
 
-    def _text(self, strings: Sequence[str]) -> _Text:
-        """Returns how strings are read and written: as in training, also if that saw tokens and no strings."""
+    def _split(self, text: str) -> Tokens:
+        return split_text(text) if self._are_word_forms else split(text, self._kind(text))
+
+    def _join(self, output: Tokens, text: str) -> str:
+        return join_text(output) if self._are_word_forms else join(output, self._kind(text))
+
+    @property
+    def _are_word_forms(self) -> bool:
+        return are_of_word_forms(self._known.tokens)
+
+    def _kind(self, text: str) -> str:
+        """Returns what a token of a string is: as in training, also if that saw tokens and no strings.
+
+        Where all known tokens are characters, a string without spaces is read as characters.
+        """
         known = self._known.tokens
-        if are_of_word_forms(known):
-            return _Text(split_text, join_text)
-        # Where all tokens are characters, strings are read so, unless they have them between spaces.
-        spaced = " " not in known and (any(" " in x for x in strings) or all(len(x) < 2 for x in strings))
-        kind = self.tokens if spaced or max(map(len, known)) > 1 else "characters"
-        return _Text(partial(split, tokens=kind), partial(join, tokens=kind))
+        if max(map(len, known)) > 1:
+            return self.tokens
+        return "characters" if " " in known or (len(text) > 1 and " " not in text) else self.tokens
 
     @property
     def _known(self) -> Vocabulary:
-        vocabulary = self._require_fitted().vocabulary_
+        vocabulary = self.networks_.vocabulary_
         assert vocabulary is not None
         return vocabulary
 
@@ -185,7 +222,7 @@ class Predictor(Settings):
             RecombineError: If it was not fitted, or there is nothing to score.
         """
         examples = as_examples(test, outputs, tokens=self.tokens)
-        if are_of_word_forms(self._known.tokens):
+        if self._are_word_forms:
             examples = directed(examples, self.direction)
         if not examples:
             raise RecombineError("there is nothing to score; expected at least one example.")
@@ -193,7 +230,7 @@ class Predictor(Settings):
         return sum(y == example.y for y, example in zip(outputs, examples, strict=True)) / len(examples)
 
     def _outputs(self, inputs: Sequence[Tokens]) -> list[Tokens]:
-        found = self._require_fitted()
+        found = self.networks_
         if unseen := self._known.unseen(Example(x, ()) for x in inputs):
             more = f" and {len(unseen) - NAMED:,} more" if len(unseen) > NAMED else ""
             tokens = f"{len(unseen):,} ({', '.join(unseen[:NAMED])}{more})"
@@ -201,7 +238,9 @@ class Predictor(Settings):
             warnings.warn(f"Tokens never seen in training: {tokens}.", RuntimeWarning, stacklevel=3)
         return [prediction.y for prediction in found.predict(inputs)[0]] if inputs else []
 
-    def _require_fitted(self) -> predictor.Predictor:
+    @property
+    def networks_(self) -> predictor.Predictor:
+        """The trained networks."""
         if self._fitted is None:
             raise unfitted("Predictor")
         return self._fitted
@@ -213,11 +252,11 @@ class Predictor(Settings):
             path: The folder.
             force: Whether a model that is there may be replaced.
         """
-        fitted = self._require_fitted()
+        fitted = self.networks_
         assert self.report_ is not None
-        fitted.notes = {TOKENS: self.tokens, CHOICES: choices_as_json(self.report_.choices)}
-        if are_of_word_forms(self._known.tokens):
-            fitted.notes |= {DIRECTION: self.direction}
+        # The tokens of word forms are known.
+        how = {DIRECTION: self.direction} if self._are_word_forms else {TOKENS: self.tokens}
+        fitted.notes = {**how, CHOICES: choices_as_json(self.report_.choices)}
         fitted.save(path, force=force)
 
     @classmethod
@@ -231,7 +270,7 @@ class Predictor(Settings):
         """
         found = predictor.Predictor.load(path, device=device)
         kind = tokens or kind_of_tokens(found.notes) or cls.tokens
-        loaded = cls(seed=found.seeds[0], network=found.recipe, tokens=kind, device=device)
+        loaded = cls(seed=found.seeds[0], seeds=found.seeds, network=found.recipe, tokens=kind, device=device)
         loaded.direction = direction_of(found.notes) or cls.direction
         with fitting(Path(path)):
             known = {"network": found.recipe, "length": found.recipe}
@@ -240,5 +279,14 @@ class Predictor(Settings):
         return loaded
 
 
-def _is_nothing(new: Data) -> bool:
-    return isinstance(new, list | tuple) and not new
+def _check_outputs(outputs: Column | None) -> None:
+    """Raises the error for examples that were given for outputs."""
+    first = next(iter(outputs), None) if isinstance(outputs, Sequence) else None
+    if isinstance(first, Example):
+        raise RecombineError("y holds examples, expected outputs.", hint="Give new examples as `augmented`.")
+
+
+def _mixing_rate(originals: int, new: int, asked: float | None) -> Choice[float] | None:
+    if not new:
+        return None
+    return mixing_rate(originals, new) if asked is None else Choice(f"{asked:g}", asked, "as given")

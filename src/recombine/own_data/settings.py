@@ -1,21 +1,30 @@
-"""What an estimator can be set to: as scikit-learn asks for it, and as a file holds it."""
+"""What all estimators have in common: settings, how their work is shown, and what is left of unfinished work."""
 
+import os
+import shutil
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field, fields
+from glob import escape
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
+from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.untrusted import typed
-from recombine.errors import unknown
+from recombine.errors import RecombineError, unknown
+from recombine.execution.executor import Executor
+from recombine.execution.progress import Progress, Say, no_progress
 from recombine.inflection import is_tag
-from recombine.neighborhoods import NEIGHBORHOODS
+from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort
 from recombine.own_data.choices import Choice
+from recombine.training.loop import History, Report
 from recombine.training.recipe import Recipe
+from recombine.training.stored import damaged, read_tensors
 
 _KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **NEIGHBORHOODS}
 """Settings that are records, by the name that says in a file what they are."""
@@ -23,13 +32,92 @@ _KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **NEIG
 CHOICES = "choices"
 """The note that says what was chosen."""
 
+ASIDE = ".old-"
+"""Stands in the name of the state that another run left, between that of the file and a name of the run."""
+
 _RESAMPLER, _FUNCTION = "resampler", "function"
+
+TRAINING = "Training"
+"""Begins the names of stages in which networks are trained."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Display:
+    """Shows how work goes; by default, nothing is shown.
+
+    Attributes:
+        say: Is told in words what has been done.
+        progress: Shows how far training and drawing are.
+        searching: Called with what is searched for, the number of examples, and who is to search; gives, as a context,
+            how the search is carried out.
+    """
+
+    say: Say = lambda _: None
+    progress: Progress = no_progress
+    searching: Callable[[str, int, Executor | None], AbstractContextManager[Effort]] = lambda _, __, executor: (
+        nullcontext(ALONE if executor is None else Effort(executor=executor))
+    )
+
+
+SILENT = Display()
+
+
+def shown(progress: Report | Display | None) -> Display:
+    """Returns what a user's setting of ``progress`` stands for; a function is told how training goes."""
+    if isinstance(progress, Display):
+        return progress
+    return SILENT if progress is None else Display(progress=lambda what, *_: _told(what, progress))
+
+
+def _told(what: str, report: Report) -> AbstractContextManager[Report | None]:
+    return nullcontext(report if what.startswith(TRAINING) else None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Account:
+    """What was done; ``print`` shows it line by line, and so does a notebook.
+
+    Attributes:
+        examples: How many different examples there were to learn from; None if unknown.
+        choices: What was chosen from the data, by what it was chosen for.
+        history: How training went; None if nothing was trained here.
+        samples: What the last call gave; None before the first, and for a predictor.
+    """
+
+    examples: int | None
+    choices: Mapping[str, Choice[object]] = field(default_factory=dict)
+    history: History | None = None
+    samples: Samples | None = None
+
+    @property
+    def tried(self) -> int:
+        """How many candidates there were."""
+        return self.kept + sum(self.rejected.values())
+
+    @property
+    def kept(self) -> int:
+        """How many of them became samples."""
+        return len(self.samples) if self.samples else 0
+
+    @property
+    def rejected(self) -> Mapping[str, int]:
+        """How many were turned down, by reason."""
+        return self.samples.rejected if self.samples else {}
+
+    def __str__(self) -> str:
+        lines = [] if self.examples is None else [f"{self.examples:,} different examples"]
+        lines += [f"{what}: {choice.name} ({choice.reason})" for what, choice in self.choices.items()]
+        if self.samples is not None:
+            lines.append(self.samples.account)
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 class Settings:
     """The settings of a dataclass, which are its fields that a constructor takes."""
 
-    not_saved: ClassVar[tuple[str, ...]] = ("device", "progress")
+    not_saved: ClassVar[tuple[str, ...]] = ("device", "progress", "executor")
     """What belongs to a machine or a run, not to what was learned."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
@@ -42,10 +130,8 @@ class Settings:
         Raises:
             RecombineError: If there is no setting of a name.
         """
-        names = self.get_params()
+        self._check_names(params)
         for name, value in params.items():
-            if name not in names:
-                raise unknown("setting", name, names)
             setattr(self, name, value)
         return self
 
@@ -53,6 +139,14 @@ class Settings:
         """Returns what scikit-learn asks of an estimator that it meets in a pipeline: that it learns from outputs."""
         utils = import_module("sklearn.utils")  # nobody else asks, so it is there
         return utils.Tags(estimator_type=None, target_tags=utils.TargetTags(required=True))
+
+    @classmethod
+    def _check_names(cls, names: Iterable[str]) -> None:
+        """Raises the error for a setting that there is not."""
+        known = [setting.name for setting in fields(cls) if setting.init]  # type: ignore[arg-type]
+        for name in names:
+            if name not in known:
+                raise unknown("setting", name, known)
 
     def _saved(self) -> dict[str, Any]:
         """Returns the settings, JSON-friendly; of functions, only that there were some."""
@@ -68,7 +162,7 @@ class Settings:
             given: Settings to have instead of those.
 
         Raises:
-            LookupError: If there is no such setting.
+            LookupError: If the file has a setting that there is not.
             TypeError: If a setting is of another type.
         """
         types = get_type_hints(cls)
@@ -84,16 +178,6 @@ class Settings:
                 stacklevel=4,
             )
         return restored
-
-
-def given_again(**functions: object) -> dict[str, object]:
-    """Returns the settings that ``load`` was given to take the place of saved ones: all but ``"saved"`` and None.
-
-    None is a rarity like others, though.
-    """
-    return {
-        name: value for name, value in functions.items() if value != "saved" and (value is not None or name == "rarity")
-    }
 
 
 def _as_json(value: object) -> Any:  # noqa: ANN401
@@ -140,3 +224,72 @@ def choices_from_json(saved: object, values: Mapping[str, object]) -> dict[str, 
         raise TypeError(f"{saved!r} are no choices")
     found = {what: typed(told, tuple[str, ...]) for what, told in saved.items()}
     return {what: Choice(name, values.get(what, name), reason) for what, (name, reason) in found.items()}
+
+
+@contextmanager
+def preserving_state(state: Path | None, report: Report | None, say: Say) -> Iterator[Report | None]:
+    """Gives what training is to report to, so that the state of a run with other settings is neither used nor lost.
+
+    Training goes on only from a state with its own settings and data, and replaces any other at its first save. Which
+    of the two it is shows after the first epoch.
+
+    Args:
+        state: Where the state of training is saved; None: nowhere.
+        report: Is told how training goes.
+        say: Is told of a state of another run, and where that is until `forget_state`.
+    """
+    if state is None or not state.exists():
+        yield report
+        return
+    aside = _set_aside(state)
+    goes_on = True
+
+    def told(steps: int, total: int, history: History) -> None:
+        nonlocal goes_on
+        if goes_on and len(history.loss) == 1:  # a state is saved after an epoch at the earliest
+            goes_on = False
+            say(
+                f"{state} is of an unfinished run with other settings or data, so training starts over. To go on with "
+                f"that run, stop this one and rename {aside} to {state.name}; it is deleted when this one is done."
+            )
+        if report is not None:
+            report(steps, total, history)
+
+    try:
+        yield told
+    finally:
+        if goes_on:
+            aside.unlink(missing_ok=True)
+
+
+def choice_beside(state: Path | None) -> Path | None:
+    """Returns where it is kept which network was chosen, beside the state of its training."""
+    return None if state is None else state.with_name(f"{state.name}.chosen")
+
+
+def forget_state(state: Path | None) -> None:
+    """Removes the state of training, and all that was kept beside it, now that the result is safe."""
+    choice = choice_beside(state)
+    if state is not None and choice is not None:
+        choice.unlink(missing_ok=True)
+        state.unlink(missing_ok=True)
+        for aside in state.parent.glob(f"{escape(state.name)}{ASIDE}*"):
+            aside.unlink(missing_ok=True)
+
+
+def _set_aside(state: Path) -> Path:
+    """Gives the state a second name and returns it; what takes the place of the first leaves the second alone."""
+    _, description = read_tensors(state)
+    run = description.get("run")
+    if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
+        raise damaged(state)
+    aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
+    try:
+        aside.unlink(missing_ok=True)  # an earlier state of the same run
+        try:
+            os.link(state, aside)
+        except OSError:  # not all file systems have links
+            shutil.copy2(state, aside)
+    except OSError as error:
+        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(aside)) from error
+    return aside

@@ -10,13 +10,12 @@ from recombine.augmentation.recombination import Prior, Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
-from recombine.experiment import Task
 from recombine.inflection import is_named_tag
 from recombine.neighborhoods import Neighborhoods, Omega, compatible, focused
-from recombine.own_data.validators import agreement, all_of
+from recombine.own_data.augmenters import agreement_filter, all_of
 from recombine.paper.as_coded import RareFocused
 from recombine.paper.settings import Settings, described
-from recombine.paper.tasks import different, of_each
+from recombine.paper.tasks import Task, different, of_each
 
 
 def drawn(
@@ -82,7 +81,7 @@ def _accept(settings: Settings, task: Task) -> Validator | None:
     rare = _resampler(settings, task).fit(task.train)
     return all_of(
         task.reject,
-        agreement(task.train, rare) if settings.agreement else None,
+        agreement_filter(task.train, rare) if settings.agreement else None,
         rare if settings.resampling else None,
     )
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recombine.experiment import Task
 from recombine.neighborhoods import Tagged
 from recombine.paper.settings import Settings
+from recombine.paper.tasks import Task
 
 if TYPE_CHECKING:
     from recombine.paper.work import Job

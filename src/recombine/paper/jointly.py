@@ -10,11 +10,11 @@ from functools import partial
 
 from recombine.augmentation.recombination import Recombination
 from recombine.execution.jobs import Job
-from recombine.experiment import Task
 from recombine.paper.distribution import Source, lacks_neighborhoods
 from recombine.paper.drawing import drawn
 from recombine.paper.files import write_samples
 from recombine.paper.settings import Settings, described
+from recombine.paper.tasks import Task
 from recombine.paper.work import MODEL, Work
 
 Needs = Sequence[tuple[Work, Source]]

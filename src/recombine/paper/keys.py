@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from recombine.example import Example
-from recombine.experiment import Task
 from recombine.paper.settings import BOTH, Settings, described
 from recombine.paper.stages import Stage, digest_of
-from recombine.paper.tasks import different
+from recombine.paper.tasks import Task, different
 
 
 class Keys:

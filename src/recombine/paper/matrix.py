@@ -18,7 +18,6 @@ from recombine.execution.jobs import Job as Planned
 from recombine.execution.jobs import Run
 from recombine.execution.processes import Processes
 from recombine.execution.progress import Progress
-from recombine.experiment import Task
 from recombine.paper.distribution import (
     Source,
     Stages,
@@ -36,7 +35,7 @@ from recombine.paper.records import items, sampled_part, scored_part, with_predi
 from recombine.paper.rows import Row
 from recombine.paper.settings import Settings, described, settings
 from recombine.paper.stages import Cache, Done
-from recombine.paper.tasks import task
+from recombine.paper.tasks import Task, task
 from recombine.paper.underway import Experiment
 from recombine.paper.work import Job, Work
 

@@ -20,7 +20,7 @@ from recombine.example import Tokens
 from recombine.paper.rows import in_file_names
 
 if TYPE_CHECKING:
-    from recombine.experiment import Task
+    from recombine.paper.tasks import Task
 
 LISTED = 20
 """So many samples are listed, of all seeds together."""

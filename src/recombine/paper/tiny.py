@@ -3,10 +3,10 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from recombine.experiment import Task, part_of
 from recombine.paper import tasks
 from recombine.paper.rows import Row
 from recombine.paper.settings import Settings, settings
+from recombine.paper.tasks import Task, part_of
 from recombine.training.recipe import Recipe
 
 LEFT_OUT = frozenset({"after", "look", "opposite", "thrice", "twice"})

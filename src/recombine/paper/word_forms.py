@@ -8,9 +8,9 @@ from pathlib import Path
 from recombine.data import files, sigmorphon
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.experiment import Task
 from recombine.inflection import is_inflection, is_tag, reordered, split_analysis
 from recombine.paper.error_classes import Attested
+from recombine.paper.tasks import Task
 
 SETS = ("PST", "FUT", "OTHER")
 """The test sets, in the order in which they stand in a task's test examples."""

@@ -15,7 +15,6 @@ from recombine.augmentation.recombination import Recombination
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Progress, Report
-from recombine.experiment import Task
 from recombine.neighborhoods import Neighborhoods
 from recombine.paper.drawing import drawn
 from recombine.paper.effort import Effort
@@ -23,7 +22,7 @@ from recombine.paper.files import read_predictions, read_samples, write_predicti
 from recombine.paper.keys import Keys
 from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Done, Stage
-from recombine.paper.tasks import different, of_each
+from recombine.paper.tasks import Task, different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Prediction, Predictor
 from recombine.training.loop import History

@@ -78,7 +78,7 @@ const showComparison = () => {
   const caption =
     `Score on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
     `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference ` +
-    `from plain, ▲ better, ▼ worse.${both ? " With both, all samples of geca and of recombine are seen." : ""}`;
+    `from plain, ▲ better, ▼ worse.${both ? " With both, geca makes half of the samples, as far as it goes, and networks the others." : ""}`;
   place.append(table(caption, ["method", ...PARTS], rows));
 };
 
