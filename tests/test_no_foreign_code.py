@@ -61,7 +61,7 @@ def test_what_is_looked_for_is_found(code: str) -> None:
 
 def test_nothing_in_the_package_runs_what_it_reads() -> None:
     modules = sorted(SOURCE.rglob("*.py"))
-    assert len(modules) > 100
+    assert len(modules) > 50
     found = {path.name: found_in(ast.parse(path.read_text("utf-8"))) for path in modules}
     assert {name: uses for name, uses in found.items() if uses} == {}
 

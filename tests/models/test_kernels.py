@@ -19,6 +19,8 @@ pytestmark = pytest.mark.gpu
 
 R, B, H = 2, 3, 20
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+INTERPRETED = ("scan", "morphology", "predictor", "joint-0", "joint-1", "gated-0")
+"""Variants that run every kernel, in all its forms: more of them would take Triton's interpreter minutes."""
 
 
 def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -94,7 +96,7 @@ class Elsewhere:
         return drop._replace(bits=drop.bits.to(DEVICE))
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else INTERPRETED)
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Rows end at different steps: three, two and one go on."""
     results = []

@@ -28,6 +28,8 @@ SEEDS = (1, 2)
 CLOSE = 1e-5 if DEVICE == "cpu" else 1e-3
 """A GPU adds up products in another order for another number of networks; four steps at 0.01 go much farther."""
 precisions = pytest.mark.parametrize("precision", ["bfloat16", "float32"])
+on_gpu = pytest.mark.skipif(DEVICE == "cpu", reason="Triton's interpreter would train for minutes")
+trained_precisions = pytest.mark.parametrize("precision", ["bfloat16", pytest.param("float32", marks=on_gpu)])
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +122,7 @@ class Scripted:
         return torch.tensor(self.values[len(self.seen) - 1], device=DEVICE)[list(replicas)]
 
 
-@precisions
+@trained_precisions
 def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(precision: Precision) -> None:
     """After two epochs one rate has fallen to a half, after three both have."""
     evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 2.0))
@@ -139,6 +141,7 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
     assert not any(rounded)
 
 
+@on_gpu
 @precisions
 def test_a_network_that_others_leave_becomes_what_it_would_alone(precision: Precision) -> None:
     def trained(seeds: Sequence[int], *values: tuple[float, ...]) -> Trainer:
@@ -179,6 +182,7 @@ def fitted(precision: Precision, checkpoint: Path | None, *, stop_after: int = 0
     return fit(recipe, corpus(), groups, SEEDS, **chosen)
 
 
+@on_gpu
 @precisions
 def test_a_stopped_run_goes_on_to_the_same_bits(
     precision: Precision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
