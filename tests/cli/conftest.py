@@ -1,6 +1,9 @@
 import io
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Outcome, Run
@@ -83,3 +86,24 @@ def predictors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     examples = files.read(folder / "train.tsv")
     Predictor(PREDICTOR, seeds=(3, 4), device="cpu").fit(examples).save(folder / "model")
     return folder / "model"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the rehearsals of both tables ones of seconds."""
+    import torch
+
+    from recombine.paper import tiny, word_form_scale
+
+    torch.set_num_threads(1)
+
+    def quicken(make: Callable[..., Any]) -> Callable[..., Any]:
+        def quicker(*arguments: object) -> Any:  # noqa: ANN401
+            found = make(*arguments)
+            generator = replace(found.generator, max_steps=64)
+            return replace(found, generator=generator, predictor=replace(found.predictor, epochs=1))
+
+        return quicker
+
+    monkeypatch.setattr(tiny, "tiny_settings", quicken(tiny.tiny_settings))
+    monkeypatch.setattr(word_form_scale, "_tiny", quicken(word_form_scale._tiny))

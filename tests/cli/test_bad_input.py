@@ -1,9 +1,16 @@
-"""Whatever is wrong with the input ends in one sentence that names the place, with exit code 2 and no traceback."""
+"""What cannot be read or written ends in one sentence that names the place, before any work is done."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands import Run, assert_is_sentence
+from sample_run import sample_run, write_run
+
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.recombination import Recombination
+from recombine.prediction.predictor import Predictor
+from recombine.report import page
 
 GOOD = b"walk\tWALK\nrun\tRUN\nwalk twice\tWALK WALK\n"
 COMMANDS = {
@@ -27,8 +34,10 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("problem", FILES)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [*((command, "without a tab") for command in COMMANDS), *(("inspect", problem) for problem in FILES)],
+)
 def test_bad_file(run: Run, tmp_path: Path, command: str, problem: str) -> None:
     content, words = FILES[problem]
     paths = {"FILE": tmp_path / "bad.tsv", "GOOD": tmp_path / "good.tsv", "OUT": tmp_path / "out.jsonl"}
@@ -44,10 +53,10 @@ def test_bad_file(run: Run, tmp_path: Path, command: str, problem: str) -> None:
     ("options", "words"),
     [
         (["-n", "0"], ["0 samples", "at least 1"]),
-        (["-n", "-3"], ["-3 samples", "at least 1"]),
         (["--seed", "-1"], ["--seed", "0"]),
         (["--epsilon", "2"], ["epsilon", "2.0"]),
         (["--epsilon", "0"], ["epsilon", "0.0"]),
+        (["--temperature", "0"], ["temperature is 0", "such as 0.1"]),
         (["--ngram", "2"], ["--epsilon"]),
         (["--epsilon", ".1", "--ngram", "0"], ["ngram", "0"]),
         (["--columns", "one,two"], ["--columns", "one,two"]),
@@ -84,10 +93,6 @@ def test_a_test_file_that_is_the_training_file(run: Run, train: Path, command: t
     assert f"Warning: {train} has the same examples as the training file" in done.err
 
 
-def test_the_temperature_has_to_be_above_zero(run: Run, train: Path) -> None:
-    assert_is_sentence(run("augment", train, "--temperature", 0), ["temperature is 0", "such as 0.1"])
-
-
 def test_one_example_can_be_inspected(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "one.tsv"
     path.write_text("walk\tWALK\n")
@@ -117,13 +122,58 @@ def test_negative_seed(run: Run, command: list[str]) -> None:
     assert_is_sentence(run(*command, "--seed", "-1"), ["--seed", "0"])
 
 
-def test_output_that_is_a_folder(run: Run, train: Path, tmp_path: Path) -> None:
-    assert_is_sentence(run("augment", train, "--method", "geca", "-o", tmp_path), [str(tmp_path), "folder"])
-
-
-def test_standard_input_cannot_be_two_files(run: Run) -> None:
+def test_standard_input(run: Run) -> None:
     assert_is_sentence(run("audit", "-", "--train", "-"), ["only one", "standard input"])
-
-
-def test_bad_line_of_standard_input(run: Run) -> None:
     assert_is_sentence(run("inspect", "-", stdin="walk WALK\n"), ["stdin:1", "1 column"])
+
+
+WRITING = {
+    "augment": ["augment", "TRAIN", "-o", "OUT"],
+    "augment by rule": ["augment", "TRAIN", "--method", "geca", "-o", "OUT"],
+    "augment --model": ["augment", "TRAIN", "--model", "OUT"],
+    "train": ["train", "TRAIN", "-o", "OUT"],
+    "compare": ["compare", "TRAIN", "-o", "OUT"],
+    "export": ["export", "TRAIN", "TRAIN", "-o", "OUT"],
+    "report": ["report", "RUN", "-o", "OUT"],
+    "predict": ["predict", "PREDICTORS", "TRAIN", "-o", "OUT"],
+    "picture": ["picture", "PREDICTORS", "-o", "OUT"],
+    "data": ["data", "scan", "--split", "jump", "-o", "OUT"],
+}
+OF_FILES = ("augment", "augment by rule", "report", "predict", "picture")
+
+
+Words = Callable[[str, Path], list[object]]
+
+
+@pytest.fixture
+def words(train: Path, predictors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Words:
+    """Gives the words of a command that writes to a place, and that must not get to its work."""
+
+    def work(*_: object, **__: object) -> None:
+        pytest.fail("this is noticed after the work")
+
+    for owner, name in ((Recombination, "fit_on"), (GECA, "fit"), (Predictor, "fit_each"), (Predictor, "predict")):
+        monkeypatch.setattr(owner, name, work)
+    monkeypatch.setattr(page, "render", work)
+    run = write_run(tmp_path / "run", sample_run())
+    paths = {"TRAIN": train, "RUN": run, "PREDICTORS": predictors}
+    return lambda command, out: [({**paths, "OUT": out}).get(word, word) for word in WRITING[command]]
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_place_below_a_file(run: Run, train: Path, words: Words, command: str) -> None:
+    for out in (train / "out", train / "folder/out"):
+        assert_is_sentence(run(*words(command, out)), [str(train)])
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_folder_that_nobody_can_write_to(run: Run, words: Words, command: str) -> None:
+    if not Path("/proc/self").exists():
+        pytest.skip("there is no /proc, where not even root can make files")
+    out = Path("/proc/nowhere/out")
+    assert_is_sentence(run(*words(command, out)), [str(out), "cannot be written", "another place"])
+
+
+@pytest.mark.parametrize("command", OF_FILES)
+def test_a_folder_in_the_place_of_a_file(run: Run, tmp_path: Path, words: Words, command: str) -> None:
+    assert_is_sentence(run(*words(command, tmp_path)), [str(tmp_path), "this is a folder"])

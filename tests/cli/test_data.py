@@ -1,9 +1,11 @@
+"""``recombine data`` and ``recombine export``."""
+
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import Run
+from commands import Run, assert_is_sentence
 from word_forms import write_language
 
 from recombine.data import files
@@ -66,8 +68,7 @@ def test_sigmorphon_writes_three_columns(run: Run, tmp_path: Path) -> None:
 def test_sigmorphon_bad_choice(run: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
     write_language(tmp_path / "source", "klingon")
     done = run("data", "sigmorphon", *options, "--source", tmp_path / "source", "-o", tmp_path / "out")
-    assert (done.code, done.out) == (2, "")
-    assert all(word in done.err for word in words)
+    assert_is_sentence(done, words)
     assert not (tmp_path / "out").exists()
 
 
@@ -98,3 +99,37 @@ def test_a_second_file_that_cannot_be_written_leaves_no_first(
     words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
     assert "the disk is full" in run(*words).err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_export_writes_a_folder_and_says_how_to_train(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    new.write_text('{"x": ["jump", "twice"], "y": ["I_JUMP", "I_JUMP"]}\n')
+    done = run("export", train, new, "--to", "fairseq", "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "fairseq-train" in done.out
+    assert (tmp_path / "out/train.src").read_text().splitlines()[-1] == "jump twice"
+    again = run("export", train, new, "--to", "fairseq", "-o", tmp_path / "out", "--json", "--force")
+    document = json.loads(again.out)
+    assert (document["originals"], document["new"]) == (len(train.read_text().splitlines()), 1)
+    assert [Path(name).name for name in document["files"]] == ["train.src", "train.tgt", "README.md"]
+
+
+def test_mistakes_of_export_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
+    assert_is_sentence(run("export", train, train, "--to", "fairsec", "-o", tmp_path / "out"), ["fairseq"])
+    assert_is_sentence(run("export", train, train, "--p-aug", 1, "-o", tmp_path / "out"), ["p_aug"])
+    assert_is_sentence(run("export", "-", "-", "-o", tmp_path / "out"), ["standard input"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_killed_export_goes_on_and_clears_up(run: Run, train: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("export", train, train, "--to", "fairseq", "-o", out)
+    assert run(*words).code == 0
+    whole = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert_is_sentence(run(*words), ["already"])
+    # As a process leaves it that is killed while it writes the second file.
+    (out / "train.tgt").rename(out / ".train.tgt.0123456789abcdef.tmp")
+    (out / "README.md").unlink()
+    lock_of(out / "README.md").write_text("process 1 on host")
+    assert run(*words).code == 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +22,6 @@ DIFFERENT = ("seconds", "provenance", "digest", "date")
 def cluster() -> Iterator[Any]:
     with two_nodes() as nodes:
         yield nodes
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes the rehearsal one of seconds."""
-    import torch
-
-    from recombine.paper import tiny
-
-    torch.set_num_threads(1)
-    settings = tiny.tiny_settings
-
-    def quicker(row: "tiny.Row", split: str) -> "tiny.Settings":
-        found = settings(row, split)
-        return replace(
-            found, generator=replace(found.generator, max_steps=64), predictor=replace(found.predictor, epochs=1)
-        )
-
-    monkeypatch.setattr(tiny, "tiny_settings", quicker)
 
 
 def contents(folder: Path) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""``recombine picture``."""
+"""``recombine picture`` and ``recombine report``."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,6 +6,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from commands import Outcome, Run, assert_is_sentence
+from sample_run import sample_run, write_run
 from tiny_networks import SAMPLING
 from toy_task import QUICK_GENERATOR, TASK
 
@@ -13,6 +14,8 @@ from recombine.augmentation.recombination import Recombination
 from recombine.cli.views import DRAWN, pick_sample
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongShort
+from recombine.report.page import render
+from recombine.report.run import read_run
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,7 @@ def test_the_same_seed_gives_the_same_bytes(run: Run, model: Path) -> None:
     assert first.startswith("<svg ")
 
 
-def test_mistakes_are_said(run: Run, model: Path, predictors: Path, tmp_path: Path) -> None:
+def test_mistakes_of_picture_are_said(run: Run, model: Path, predictors: Path, tmp_path: Path) -> None:
     taken = tmp_path / "taken.svg"
     taken.write_text("mine")
     assert_is_sentence(draw(run, model, "-o", taken), ["taken.svg", "exists already", "--force"])
@@ -63,3 +66,23 @@ def test_a_sample_that_there_is_not_is_said(model: Path) -> None:
     augmenter.sampling = replace(augmenter.sampling, patience=1, batch=32)
     with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1,000 samples.*Only"):
         pick_sample(augmenter, 1000, seed=0)
+
+
+def test_the_page_of_the_run_is_written(run: Run, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", sample_run())
+    done = run("report", folder, "-o", tmp_path / "report.html")
+    assert done.code == 0, done.err
+    assert (tmp_path / "report.html").read_text("utf-8") == render(read_run(folder))
+    assert "report.html" in done.err
+
+
+def test_mistakes_of_report_are_said(run: Run, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", sample_run())
+    taken = tmp_path / "taken.html"
+    taken.write_text("mine")
+    assert_is_sentence(run("report", folder, "-o", taken), ["taken.html", "exists already", "--force"])
+    assert taken.read_text() == "mine"
+    assert run("report", folder, "-o", taken, "--force").code == 0
+    assert_is_sentence(run("report", tmp_path / "nowhere", "-o", "-"), ["nowhere", "recombine compare"])
+    write_run(folder, {**sample_run(), "format": 2})
+    assert_is_sentence(run("report", folder, "-o", "-"), ["run.json", "format is 2"])

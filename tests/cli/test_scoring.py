@@ -1,9 +1,10 @@
-"""``recombine predict`` and ``recombine evaluate``."""
+"""``recombine predict``, ``evaluate``, ``score`` and ``audit``."""
 
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Outcome, Run, assert_is_sentence
@@ -12,6 +13,7 @@ from recombine.data import files
 from recombine.example import Example
 from recombine.prediction.predictor import Prediction, Predictor
 
+Write = Callable[..., Path]
 INPUTS = ["walk twice", "run", "look and turn"]
 
 
@@ -164,70 +166,21 @@ def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: P
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
-@pytest.mark.parametrize(
-    "content", [None, b"", b"\x7fELF\0\0\0", b"walk\t\n"], ids=["missing", "empty", "binary", "side"]
-)
+@pytest.mark.parametrize("content", [None, b"walk\t\n"], ids=["missing", "side"])
 def test_bad_files(run: Run, predictors: Path, tmp_path: Path, command: str, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "bad.tsv").write_bytes(content)
     assert_is_sentence(run(command, predictors, tmp_path / "bad.tsv", "--device", "cpu"), [str(tmp_path / "bad.tsv")])
 
 
-def break_missing(model: Path) -> list[str]:
-    (model / "weights.safetensors").unlink()
-    return ["weights.safetensors", "missing", "Train again"]
-
-
-def break_weights(model: Path) -> list[str]:
-    file = model / "weights.safetensors"
-    file.write_bytes(file.read_bytes()[:-4])
-    return ["weights.safetensors", "not as it was written"]
-
-
-def break_settings(model: Path) -> list[str]:
-    change(model, "settings", longest=3)
-    return ["model.json", "not as it was written"]
-
-
-def break_version(model: Path) -> list[str]:
-    manifest = json.loads((model / "model.json").read_text())
-    (model / "model.json").write_text(json.dumps({"format": 99, "recombine": "7.0"} | {"kind": manifest["kind"]}))
-    return ["model.json", "format 99", "7.0", "train again"]
-
-
-def break_manifest(model: Path) -> list[str]:
-    (model / "model.json").write_text("{")
-    return ["model.json", "no manifest"]
-
-
-def break_kind(model: Path) -> list[str]:
-    manifest = json.loads((model / "model.json").read_text())
-    (model / "model.json").write_text(json.dumps(manifest | {"kind": "recombination"}))
-    return ["this is a recombination, expected a predictor"]
-
-
-def break_all(model: Path) -> list[str]:
-    shutil.rmtree(model)
-    return ["no model here"]
-
-
-def change(model: Path, part: str, **values: object) -> None:
-    manifest = json.loads((model / "model.json").read_text())
-    manifest[part] |= values
-    (model / "model.json").write_text(json.dumps(manifest))
-
-
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
-@pytest.mark.parametrize(
-    "breaking",
-    [break_missing, break_weights, break_settings, break_version, break_manifest, break_kind, break_all],
-)
-def test_a_bad_model(
-    run: Run, predictors: Path, train: Path, tmp_path: Path, command: str, breaking: Callable[[Path], list[str]]
-) -> None:
+def test_a_bad_model(run: Run, predictors: Path, train: Path, tmp_path: Path, command: str) -> None:
     shutil.copytree(predictors, tmp_path / "model")
-    words = breaking(tmp_path / "model")
-    assert_is_sentence(run(command, tmp_path / "model", train, "--device", "cpu"), [str(tmp_path / "model"), *words])
+    weights = tmp_path / "model/weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4])
+    assert_is_sentence(
+        run(command, tmp_path / "model", train, "--device", "cpu"), [str(weights), "not as it was written"]
+    )
 
 
 def test_predictions_do_not_replace_a_file_unasked(
@@ -253,3 +206,126 @@ def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path, tiny: None)
     done = run("evaluate", model, train, "--tokens", "words", "--json", *options)
     assert json.loads(done.out)["exact_match"]["mean"] < 1.0
     assert f"Warning: {model} was trained with --tokens characters, not words." in done.err
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+def scored(run: Run, gold: Path, predicted: Path, *options: object) -> dict[str, Any]:
+    done = run("score", "--gold", gold, "--predicted", predicted, *options, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_exact_match_and_f1(run: Run, write: Write) -> None:
+    gold = write("gold.tsv", "a\tX Y", "b\tZ")
+    predicted = write("predicted.tsv", "a\tX W", "b\tZ")
+    # Tokens: X and Z hit, W is false, Y is missed.
+    assert scored(run, gold, predicted) == {"all": {"n": 2, "exact_match": 0.5, "micro_f1": pytest.approx(4 / 6)}}
+
+
+def test_scores_are_a_table(run: Run, write: Write) -> None:
+    gold = write("gold.tsv", "a\tX Y", "b\tZ")
+    done = run("score", "--gold", gold, "--predicted", gold)
+    assert done.out.splitlines()[-1].split() == ["all", "2", "1.0000", "1.0000"]
+    assert not done.err
+
+
+def test_word_forms_are_scored_as_analyses_and_new_tags_apart(run: Run, write: Write) -> None:
+    gold = write("gold.tsv", "gel\tgeldi\tV;PST", "bak\tbakar\tV;PRS")
+    predicted = write("predicted.tsv", "gel\tgeldi\tV;PRS", "bak\tbakar\tV;PRS")
+    train = write("train.tsv", "sor\tsorar\tV;PRS")
+    scores = scored(run, gold, predicted, "--train", train)
+    # Lemma, V and tense: five of six elements hit.
+    assert scores["all"] == {"n": 2, "exact_match": 0.5, "micro_f1": pytest.approx(10 / 12)}
+    assert scores["novel"] == {"n": 1, "exact_match": 0.0, "micro_f1": pytest.approx(4 / 6)}
+    assert scored(run, gold, predicted, "--train", gold)["novel"] is None
+
+
+def test_an_analysis_that_fits_no_columns_can_be_json(run: Run, write: Write) -> None:
+    gold = write("gold.tsv", "gel\tgeldi\tV;PST")
+    predicted = write("predicted.jsonl", '{"x": ["g", "e", "l", "d", "i"], "y": ["[V]", "[PST]"]}')
+    assert scored(run, gold, predicted)["all"]["micro_f1"] == pytest.approx(4 / 5)
+
+
+def test_reinflection_is_scored_when_the_columns_say_so(run: Run, write: Write) -> None:
+    gold = write("gold.tsv", "gel\tgeldi\tV;PST")
+    predicted = write("predicted.tsv", "gel\tgelir\tV;PST")
+    found = scored(run, gold, predicted, "--columns", "1,2,3", "--tokens", "characters")
+    assert found["all"]["exact_match"] == 0.0
+
+
+@pytest.mark.parametrize("lines", [["a\tX", "c\tZ"], ["b\tX"]])
+def test_inputs_that_differ_name_the_line(run: Run, write: Write, lines: list[str]) -> None:
+    gold, predicted = write("gold.tsv", "a\tX", "b\tZ"), write("predicted.tsv", *lines)
+    done = run("score", "--gold", gold, "--predicted", predicted)
+    assert (done.code, done.out) == (2, "")
+    assert f"{predicted}:{len(lines)}: the input is '{lines[-1][0]}'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("predicted", "options", "words"),
+    [(["a\tX"], [], ["has 1 examples", "has 2"]), (["a\tX", "b\tZ"], ["--train", "GOLD"], ["no tags"])],
+)
+def test_what_cannot_be_scored(
+    run: Run, write: Write, predicted: list[str], options: list[str], words: list[str]
+) -> None:
+    gold, guessed = write("gold.tsv", "a\tX", "b\tZ"), write("predicted.tsv", *predicted)
+    chosen = [gold if option == "GOLD" else option for option in options]
+    assert_is_sentence(run("score", "--gold", gold, "--predicted", guessed, *chosen), words)
+
+
+def test_it_is_said_that_repetitions_do_not_count_in_micro_f1(run: Run, write: Write) -> None:
+    gold, predicted = write("gold.tsv", "jump twice\tJUMP JUMP"), write("predicted.tsv", "jump twice\tJUMP JUMP JUMP")
+    assert scored(run, gold, predicted)["all"] == {"n": 1, "exact_match": 0, "micro_f1": 1}
+    assert "repetitions do not count" in " ".join(run("score", "--help").out.replace("│", " ").split())
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> dict[str, Path]:
+    contents = {
+        "train.tsv": "walk\tI_WALK\njump\tI_JUMP\n",
+        "test.tsv": "jump twice\tI_JUMP I_JUMP\nwalk twice\tI_WALK I_WALK\n",
+        "samples.tsv": "walk\tI_WALK\njump twice\tI_JUMP I_JUMP\njump twice\tI_JUMP I_JUMP\n"
+        "walk twice\tI_WALK\ntwice walk\tI_WALK\n",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    return {name.removesuffix(".tsv"): tmp_path / name for name in contents}
+
+
+def test_an_audit_counts_and_shares(run: Run, samples: dict[str, Path]) -> None:
+    files = (samples["samples"], "--train", samples["train"], "--test", samples["test"])
+    found = json.loads(run("audit", *files, "--gold", "scan", "--json").out)
+    shares = found.pop("shares")
+    assert found == {
+        "n": 5,
+        "novel": 4,
+        "duplicates": 1,
+        "contradicted": 0,
+        "well_formed": 4,
+        "right": 3,
+        "right_and_novel": 2,
+        "inputs_in_test": 3,
+        "pairs_in_test": 2,
+    }
+    assert shares["right"] == 0.6
+
+
+def test_an_audit_is_a_table(run: Run, samples: dict[str, Path]) -> None:
+    done = run("audit", samples["samples"], "--train", samples["train"], "--gold", "scan")
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "samples 5 100.0 %" in lines
+    assert "exactly right 3 60.0 %" in lines
+    assert "test" not in done.out
+    following = f"train {samples['train']} --augmented {samples['samples']} -o predictor"
+    assert done.err.splitlines()[-1] == f"Next: recombine {following}"
+    done = run("audit", "-", "--train", samples["train"], "--json", stdin=samples["samples"].read_text())
+    assert json.loads(done.out)["n"] == 5
