@@ -101,33 +101,20 @@ def _computing() -> dict[str, str]:
     return {"device": device, "kernels": "by Triton", "precision": f"{asked}, parameters in float32"}
 
 
-COMMANDS: tuple[tuple[typer.Typer, str, Callable[..., None]], ...] = (
-    (data, "scan", scan_cli),
-    (data, "sigmorphon", sigmorphon_cli),
-    (paper, "table1", table1_cli),
-    (paper, "table2", table2_cli),
-    (paper, "samples", samples_cli),
-    (paper, "items", items_cli),
-    (app, "quickstart", quickstart_cli),
-    (app, "inspect", inspect_cli),
-    (app, "augment", augment_cli),
-    (app, "audit", audit_cli),
-    (app, "compare", compare_cli),
-    (app, "export", export_cli),
-    (app, "picture", picture_cli),
-    (app, "report", report_cli),
-    (app, "explore", explore_cli),
-    (app, "train", train_cli),
-    (app, "predict", predict_cli),
-    (app, "evaluate", evaluate_cli),
-    (app, "score", score_cli),
-    (app, "env", env_cli),
-)
+COMMANDS: dict[typer.Typer, tuple[Callable[..., None], ...]] = {
+    data: (scan_cli, sigmorphon_cli),
+    paper: (table1_cli, table2_cli, samples_cli, items_cli),
+    app: (
+        *(quickstart_cli, inspect_cli, augment_cli, audit_cli, compare_cli, export_cli, picture_cli, report_cli),
+        *(explore_cli, train_cli, predict_cli, evaluate_cli, score_cli, env_cli),
+    ),
+}
 app.add_typer(data, name="data")
 app.add_typer(paper, name="paper")
-for _group, _name, _function in COMMANDS:  # the help is the docstring, with the example's lines kept apart
-    _help = cleandoc(_function.__doc__ or "").replace("Example:\n", "\b\nExample:\n")
-    _group.command(_name, help=_help)(grouped(_function))
+for _group, _functions in COMMANDS.items():
+    for _function in _functions:
+        _help = cleandoc(_function.__doc__ or "").replace("Example:\n", "\b\nExample:\n")  # keeps its lines apart
+        _group.command(_function.__name__.removesuffix("_cli"), help=_help)(grouped(_function))
 
 
 def _print_version(wanted: bool) -> None:

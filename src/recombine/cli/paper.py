@@ -1,8 +1,8 @@
 """``recombine paper``: runs the paper's experiments anew, and shows the figures beside the published ones."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -25,7 +25,7 @@ from recombine.cli.options import (
 from recombine.cli.printing import (
     MatrixProgress,
     percent,
-    print_json_list,
+    print_json,
     print_line,
     print_markdown,
     print_table,
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 TABLE1, TABLE2 = Path("results/table1"), Path("results/table2")
 """Where the figures of each table are kept."""
-
-RIGHT, WRONG = "✓", "✗"
 
 Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table (default: all).")]
 Results = Annotated[
@@ -163,22 +161,25 @@ class Running:
             graphs=self.graphs,
             executor=executor,
         )
-        with _resumable(), locked(cache, say=progress.say):
-            sweep_within(cache)
-            matrix = Matrix(
-                rows,
-                columns,
-                seeds,
-                how,
-                progress=progress,
-                expect=progress.expect,
-                elsewhere=progress.elsewhere,
-                say=progress.say,
-                scale=scale,
-                known=known,
-            )
-            with progress.bar or nullcontext():
-                matrix.run()
+        try:
+            with locked(cache, say=progress.say):
+                sweep_within(cache)
+                matrix = Matrix(
+                    rows,
+                    columns,
+                    seeds,
+                    how,
+                    progress=progress,
+                    expect=progress.expect,
+                    elsewhere=progress.elsewhere,
+                    say=progress.say,
+                    scale=scale,
+                    known=known,
+                )
+                with progress.bar or nullcontext():
+                    matrix.run()
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
 
 def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, running: Running) -> None:
@@ -199,7 +200,7 @@ def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, r
     found, rows = running.records(TABLE_1, _listed(splits), range(seeds), scale=scale, output=output, population=100)
     records = by_cell(found, rows)
     if running.json:
-        print_json_list([asdict(cell) for cell in cells(records, rows)])
+        print_json([asdict(cell) for cell in cells(records, rows)])
         return
     header, shown = lines(records, rows, mark="**" if running.markdown else "*")
     _print_rows(shown, header, markdown=running.markdown)
@@ -270,7 +271,7 @@ def samples_cli(*, output: Results = None, markdown: Markdown = False, json: Jso
 
     reports = sample_reports(_records(output))
     if json:
-        print_json_list([asdict(report) for report in reports])
+        print_json([asdict(report) for report in reports])
         return
     header = ["", "split", "seeds", "samples", "rejected", "novel", "right of novel", "inputs in test set"]
     lines = [
@@ -302,7 +303,7 @@ def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json 
 
     items = item_reports(_records(output))
     if json:
-        print_json_list([asdict(item) for item in items])
+        print_json([asdict(item) for item in items])
         return
     if not items:
         print_line("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
@@ -325,14 +326,6 @@ def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json 
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
 
 
 def _recorded(
@@ -401,7 +394,7 @@ def _print_figures(records: "Records", running: Running) -> None:
     from recombine.paper.table2 import cells, lines
 
     if running.json:
-        print_json_list([asdict(cell) for cell in cells(records)])
+        print_json([asdict(cell) for cell in cells(records)])
         return
     # As in the paper, novel items by F1 alone; --json has all.
     tables: tuple[tuple[Metric, bool, str], ...] = (
@@ -427,7 +420,7 @@ def _print_p_values(records: "Records", running: Running) -> None:
 
     found = {column: p_values(records, column) for column in dict.fromkeys(column for _, column in records)}
     if running.json:
-        print_json_list([{"column": column, **asdict(each)} for column, all_ in found.items() for each in all_])
+        print_json([{"column": column, **asdict(each)} for column, all_ in found.items() for each in all_])
         return
     for column, comparisons in found.items():
         if not comparisons:
@@ -453,7 +446,7 @@ def _print_errors(records: "Records", running: Running) -> None:
 
     reports = class_reports(records)
     if running.json:
-        print_json_list([asdict(report) for report in reports])
+        print_json([asdict(report) for report in reports])
         return
     header = ["", "column", "samples", "can be judged", *CLASSES]
     shown = [
@@ -483,4 +476,4 @@ def _print_rows(rows: Sequence[Sequence[str]], header: Sequence[str], *, markdow
 
 
 def _mark(right: bool | None) -> str:
-    return "?" if right is None else RIGHT if right else WRONG
+    return "?" if right is None else "✓" if right else "✗"

@@ -48,14 +48,9 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """Prints one JSON document on standard output."""
+def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]]) -> None:
+    """Prints one JSON document on standard output: a record, or a list of records."""
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
-
-
-def print_json_list(items: Sequence[Mapping[str, object]]) -> None:
-    """Prints a JSON list of records on standard output."""
-    typer.echo(json.dumps(list(items), ensure_ascii=False, indent=2))
 
 
 def print_line(text: str = "") -> None:

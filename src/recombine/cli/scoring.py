@@ -40,7 +40,6 @@ from recombine.example import Tokens as TokenTuple
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
-    from recombine.evaluation.audit import Gold
     from recombine.evaluation.seeds import Summary
     from recombine.prediction.predictor import Prediction, Predictor
 
@@ -262,13 +261,15 @@ def audit_cli(
     Example:
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
     """
+    from recombine.data.scan import interpret
     from recombine.evaluation.audit import audit
 
     check_one_standard_input(samples, train, test)
-    right = None if gold is None else _gold(gold)
+    if gold is not None and gold not in GOLD:
+        raise unknown("gold function", gold, GOLD)
     made, examples = reading.read(samples), reading.read(train)
     warn_of_strange_tokens(examples, made)
-    found = audit(made, gold=right, train=examples, test=reading.read_optional(test))
+    found = audit(made, gold=interpret if gold else None, train=examples, test=reading.read_optional(test))
     if json:
         print_json({**asdict(found), "shares": found.shares})
     else:
@@ -357,11 +358,3 @@ def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, p
 def _score(pairs: Sequence[tuple[TokenTuple, TokenTuple]]) -> Score | None:
     """Returns the score of pairs of right and predicted outputs; None if there are none."""
     return Score.of(*map(list, zip(*pairs, strict=True))) if pairs else None
-
-
-def _gold(name: str) -> "Gold":
-    if name not in GOLD:
-        raise unknown("gold function", name, GOLD)
-    from recombine.data.scan import interpret
-
-    return interpret
