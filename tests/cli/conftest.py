@@ -60,15 +60,19 @@ def words(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+def tiny_in_agreement(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes small networks tiny, so that they train in a second or two."""
     import torch
     from tiny_networks import make_small_tiny
 
     torch.set_num_threads(1)
-    # What they say has nothing to do with what goes together.
-    monkeypatch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
     make_small_tiny(monkeypatch.setattr)
+
+
+@pytest.fixture
+def tiny(tiny_in_agreement: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes small networks tiny, and accepts samples of which parts do not go together, as they often make."""
+    monkeypatch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -201,3 +201,15 @@ def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format
     following = done.err.splitlines()[-1].removeprefix("Next: recombine ").split()
     assert following[0] == "audit"
     assert run(*following).code == 0
+
+
+@pytest.mark.usefixtures("tiny_in_agreement")
+def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, train: Path, tmp_path: Path) -> None:
+    done = run(
+        "augment", train, "-n", 5, "--epochs", 20, "--device", "cpu", "--threads", 1, "-o", tmp_path / "new.jsonl"
+    )
+    assert done.code == 0, done.err
+    made = files.read(tmp_path / "new.jsonl")
+    assert made
+    assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)
+    assert "with a token and without what goes with it" in done.err

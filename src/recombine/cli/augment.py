@@ -161,131 +161,36 @@ ModelFolder = Annotated[
 ]
 
 
-def augment_cli(
-    train: Train,
-    *,
-    method: Method = "learned",
-    n: Count = 400,
-    output: OutputFile = STANDARD,
-    seed: Seed = 0,
-    epsilon: Epsilon = None,
-    ngram: Ngram = 1,
-    resample: Resample = None,
-    agreement: Agree = True,
-    gaps: Gaps = None,
-    prototypes: Prototypes = None,
-    neighborhood: Neighborhood = AUTO,
-    temperature: Temperature = None,
-    novelty: Novelty = None,
-    model: ModelFolder = None,
-    size: Size = None,
-    epochs: Epochs = None,
-    max_time: MaxTime = None,
-    device: Device = AUTO,
-    threads: Threads = None,
-    seeds: Seeds = None,
-    executor: Workers = None,
-    address: Address = None,
-    test: Test = None,
-    format: Format = Reading.format,
-    tokens: ModelTokens = None,
-    columns: Columns = None,
-    header: Header = False,
-    force: Force = False,
-    json: Json = False,
-) -> None:
-    """Makes new training examples from old ones.
-
-    Example:
-      recombine augment scan/train.tsv -n 400 -o augmented.jsonl
-
-    If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
-    FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
-    """
-    from recombine.own_data.settings import forget_state
-
-    request = Request(
-        method=method,
-        n=n,
-        seed=seed,
-        seeds=seeds,
-        epsilon=epsilon,
-        ngram=ngram,
-        resample=resample,
-        agreement=agreement,
-        gaps=gaps,
-        prototypes=prototypes,
-        neighborhood=neighborhood,
-        temperature=temperature,
-        novelty=novelty,
-        model=model,
-        size=size,
-        epochs=epochs,
-        max_time=max_time,
-        device=device,
-        executor=executor,
-        address=address,
-        state=state_of_training(model or output),
-    )
-    request.check()
-    kind = tokens_for(str(model), request.notes, tokens)
-    reading = Reading(format, kind, columns, header)
-    check_one_standard_input(train, test)
-    targets = numbered(output, request.networks)
-    check_apart(targets, [train, test])
-    check_free(targets, force=force or is_unfinished(model or output))
-    check_json(json, output, "samples")
-    examples, held_out = reading.read(train), reading.read_optional(test)
-    warn_of_unlike_outputs(examples, kind)
-    warn_of_test_in_training(examples, held_out, named=test)
-    use_threads(threads)
-    reports = []
-    with working_on(model or output, targets) as goes_on:
-        try:
-            every = request.make(examples, kind)
-        except NothingMade:
-            if model is not None:  # it holds the network; without it the state does, to draw from in another way
-                forget_state(request.state)
-            raise
-        for samples, target in zip(every, targets, strict=True):
-            write_samples(samples, target, tokens=kind, force=force or goes_on)
-            report = _report(samples, request, output=target, train=examples, test=held_out)
-            say(f"{samples.account}{_contradictions(report)}{_coincidences(report)}")
-            reports.append(report)
-        forget_state(request.state)
-    _conclude(reports, json=json)
-    _say_next(reports[0]["output"], train, reading)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
-    """What to make: the options as they were given, None for most that were not.
+    """What to make: the options as they were given, None for most that were not."""
 
-    Attributes:
-        state: Where the state of training is saved until it is over.
-    """
+    method: Method = "learned"
+    n: Count = 400
+    seed: Seed = 0
+    seeds: Seeds = None
+    epsilon: Epsilon = None
+    ngram: Ngram = 1
+    resample: Resample = None
+    agreement: Agree = True
+    gaps: Gaps = None
+    prototypes: Prototypes = None
+    neighborhood: Neighborhood = AUTO
+    temperature: Temperature = None
+    novelty: Novelty = None
+    model: ModelFolder = None
+    output: OutputFile = STANDARD
+    size: Size = None
+    epochs: Epochs = None
+    max_time: MaxTime = None
+    device: Device = AUTO
+    executor: Workers = None
+    address: Address = None
 
-    method: str = "learned"
-    n: int = 400
-    seed: int = 0
-    seeds: int | None = None
-    epsilon: float | None = None
-    ngram: int = 1
-    resample: bool | None = None
-    agreement: bool = True
-    gaps: int | None = None
-    prototypes: int | None = None
-    neighborhood: str = AUTO
-    temperature: float | None = None
-    novelty: str | None = None
-    model: str | None = None
-    size: str | None = None
-    epochs: int | None = None
-    max_time: float | None = None
-    device: str = AUTO
-    executor: str | None = None
-    address: str | None = None
-    state: Path | None = None
+    @property
+    def state(self) -> Path | None:
+        """Where the state of training is saved until it is over."""
+        return state_of_training(self.model or self.output)
 
     def check(self) -> None:
         """Raises an error for what cannot be done, before anything is read."""
@@ -475,6 +380,60 @@ class Request:
                     place=self.model,
                     hint=f"Leave out {option}, or name another folder for a new model.",
                 )
+
+
+def augment_cli(
+    train: Train,
+    request: Request,
+    *,
+    test: Test = None,
+    threads: Threads = None,
+    format: Format = Reading.format,
+    tokens: ModelTokens = None,
+    columns: Columns = None,
+    header: Header = False,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Makes new training examples from old ones.
+
+    Example:
+      recombine augment scan/train.tsv -n 400 -o augmented.jsonl
+
+    If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
+    FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
+    """
+    from recombine.own_data.settings import forget_state
+
+    request.check()
+    output, made = request.output, request.model or request.output
+    kind = tokens_for(str(request.model), request.notes, tokens)
+    reading = Reading(format, kind, columns, header)
+    check_one_standard_input(train, test)
+    targets = numbered(output, request.networks)
+    check_apart(targets, [train, test])
+    check_free(targets, force=force or is_unfinished(made))
+    check_json(json, output, "samples")
+    examples, held_out = reading.read(train), reading.read_optional(test)
+    warn_of_unlike_outputs(examples, kind)
+    warn_of_test_in_training(examples, held_out, named=test)
+    use_threads(threads)
+    reports = []
+    with working_on(made, targets) as goes_on:
+        try:
+            every = request.make(examples, kind)
+        except NothingMade:
+            if request.model is not None:  # it holds the network; without it the state does, to draw from otherwise
+                forget_state(request.state)
+            raise
+        for samples, target in zip(every, targets, strict=True):
+            write_samples(samples, target, tokens=kind, force=force or goes_on)
+            report = _report(samples, request, output=target, train=examples, test=held_out)
+            say(f"{samples.account}{_contradictions(report)}{_coincidences(report)}")
+            reports.append(report)
+        forget_state(request.state)
+    _conclude(reports, json=json)
+    _say_next(reports[0]["output"], train, reading)
 
 
 def _count_rare(samples: "Samples", examples: Sequence[Example]) -> None:

@@ -36,10 +36,10 @@ FEW = 500
 """With fewer examples than that, a small network does on a GPU, too."""
 
 MANY = 2000
-"""With so many examples, a predictor has larger batches and less dropout."""
+"""With at least this many examples, a predictor has larger batches and less dropout."""
 
 ENOUGH = 1 / 8
-"""A predictor stops when its rate has been halved so far, each time because held-out accuracy no longer rose."""
+"""A predictor stops when its rate is down to this share, halved each time held-out accuracy no longer rose."""
 
 AVERAGED = 500
 """Over how many steps the parameters of predictors are averaged."""
@@ -60,16 +60,16 @@ HELD_OUT, MOST_HELD_OUT = 0.2, 500
 """The share of examples that is held out, and the most."""
 
 FOLDS = 5
-"""On a GPU each candidate is tried so many times at once, with other examples held out; on a CPU once."""
+"""How often each candidate is tried on a GPU, all at once, with other examples held out; on a CPU, once."""
 
 TRIED_ON_CPU, TRIED_ON_GPU = 1 / 6, 1 / 2
 """The share of its steps that a candidate is tried for. What learns fast is not always best in the end."""
 
 SECONDS = 120.0
-"""All candidates together train for so long at most while they are tried; then each has to write outputs."""
+"""The longest that all candidates together train while they are tried; then each has to write outputs."""
 
 TELLING, TELLING_IF_CUT_SHORT = 0.1, 0.5
-"""Where no candidate has so many right, the trials were too short to tell which will be best: the first is taken."""
+"""If no candidate has this share right, the trials were too short to tell which will be best: the first is taken."""
 
 OF_TIME = 0.25
 """Where time is bounded, at most this share of it is for the choice, and the rest for training."""
@@ -342,7 +342,7 @@ class _Trial(NamedTuple):
 
 
 def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:
-    """Returns a recipe with a share of the steps that it has for so many rows, whose rate stays as it is."""
+    """Returns a recipe with a share of its steps for these rows, whose rate stays as it is."""
     steps = max(1, int(share * recipe.duration(rows).steps))
     return replace(
         recipe,
