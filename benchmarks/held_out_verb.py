@@ -22,7 +22,7 @@ from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data import scan
 from recombine.decoding.generate import Decoding
-from recombine.evaluation.seeds import summarize
+from recombine.evaluation.significance import summarize
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import LongShort
 from recombine.paper.as_coded import LongShortAsCoded

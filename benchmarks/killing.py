@@ -35,7 +35,7 @@ LATE = (
     "recombine.data.export",
     "recombine.own_data.learned",
     "recombine.paper.matrix",
-    "recombine.paper.tiny",
+    "recombine.paper.scale",
 )
 """What commands import while they run; imported before the forks, so that kills hit their work."""
 

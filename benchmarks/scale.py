@@ -33,7 +33,7 @@ from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
-from recombine.execution.processes import Processes
+from recombine.execution.executor import Processes
 from recombine.neighborhoods import Effort, Neighborhoods
 from recombine.own_data import choices, networks
 from recombine.training.corpus import Corpus

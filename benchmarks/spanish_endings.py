@@ -17,7 +17,7 @@ from typing import Any
 
 from recombine.example import Example
 from recombine.inflection import Inflection
-from recombine.paper.files import read_samples
+from recombine.paper.work import read_samples
 
 PERSONS = ("1SG", "2SG", "3SG", "1PL", "2PL", "3PL")
 INDICATIVE_FUTURE = ["é", "ás", "á", "emos", "éis", "án"]

@@ -17,11 +17,11 @@ from pathlib import Path
 import torch
 
 from recombine.evaluation.metrics import analysis_elements, micro_f1
-from recombine.evaluation.seeds import summarize
+from recombine.evaluation.significance import summarize
 from recombine.example import Tokens
+from recombine.paper.scale import SMALL
 from recombine.paper.settings import WORD_FORMS
-from recombine.paper.word_form_scale import SMALL
-from recombine.paper.word_forms import SETS, WordFormTask, WordFormTasks
+from recombine.paper.tasks import SETS, WordFormTask, WordFormTasks
 from recombine.prediction.predictor import Predictor
 
 

@@ -8,7 +8,7 @@ from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
-from recombine.evaluation.audit import audit
+from recombine.evaluation.metrics import audit
 from recombine.neighborhoods import LongShort
 from recombine.own_data.augmenters import GECA
 from recombine.own_data.learned import Augmenter

@@ -20,8 +20,7 @@ from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.execution.executor import SERIAL, Executor, Serial
-from recombine.execution.processes import Processes
+from recombine.execution.executor import SERIAL, Executor, Processes, Serial
 from recombine.models.architecture import Architecture
 
 torch.set_num_threads(1)

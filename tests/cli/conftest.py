@@ -97,7 +97,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the rehearsals of both tables ones of seconds."""
     import torch
 
-    from recombine.paper import tiny, word_form_scale
+    from recombine.paper import scale
 
     torch.set_num_threads(1)
 
@@ -109,5 +109,5 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return quicker
 
-    monkeypatch.setattr(tiny, "tiny_settings", quicken(tiny.tiny_settings))
-    monkeypatch.setattr(word_form_scale, "_tiny", quicken(word_form_scale._tiny))
+    monkeypatch.setattr(scale, "tiny_settings", quicken(scale.tiny_settings))
+    monkeypatch.setattr(scale, "_tiny_word_forms", quicken(scale._tiny_word_forms))

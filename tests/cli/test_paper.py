@@ -287,12 +287,15 @@ def test_rows_of_table_2_are_run_recorded_and_shown(run: Run, source: Path, tmp_
 
 @pytest.mark.usefixtures("quick")
 def test_only_figures_at_the_papers_size_are_among_the_figures(
-    run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of any language that has a file."""
     monkeypatch.chdir(tmp_path)
-    options = ("--languages", "swahili", "--splits", "0", "--source", source, "--device", "cpu", "--tiny")
+    write_language(tmp_path / "files", "italian")
+    options = ("--languages", "italian", "--splits", "0", "--source", "files", "--device", "cpu", "--tiny")
     done = run("paper", "table2", *options, "--rows", "baseline")
     assert done.code == 0, done.err
+    assert "italian-8 FUT+PST" in done.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["files", "runs"]
 
 

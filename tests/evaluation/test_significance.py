@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from recombine.errors import RecombineError
-from recombine.evaluation.significance import best, compare, paired_p
+from recombine.evaluation.significance import Summary, best, combined, compare, item_means, paired_p, summarize
 
 
 def p_by_hand(first: np.ndarray, second: np.ndarray) -> float:
@@ -69,15 +69,9 @@ def test_bonferroni_over_all_pairs_in_the_order_given() -> None:
         assert math.isclose(one.p, p, rel_tol=1e-9)
         assert math.isclose(one.corrected_p, min(1.0, 3 * p), rel_tol=1e-9)
         assert math.isclose(one.difference, scores[one.first].mean() - scores[one.second].mean(), abs_tol=1e-12)
-        assert one.is_significant() == (3 * p < 0.05)
-    assert found[0].is_significant()
-    assert not found[1].is_significant()
-
-
-def test_the_correction_can_be_that_of_a_larger_family() -> None:
-    (one,) = compare({"a": [0.0, 1.0, 0.5, 0.2], "b": [0.3, 1.0, 0.9, 0.2]}, comparisons=4)
-    assert math.isclose(one.corrected_p, min(1.0, 4 * one.p))
-    assert one.corrected_p > one.p
+        assert one.is_significant == (3 * p < 0.05)
+    assert found[0].is_significant
+    assert not found[1].is_significant
 
 
 def test_bold_are_those_not_worse_than_the_best() -> None:
@@ -104,3 +98,44 @@ def test_what_cannot_be_compared() -> None:
     with pytest.raises(RecombineError, match="no systems"):
         best({})
     assert compare({"a": [1.0, 2.0]}) == ()
+
+
+def test_seeds_are_no_further_items() -> None:
+    """A system that is right on the same items in every seed is no more certain for it."""
+    one, other = [[1.0, 1.0, 0.0]] * 10, [[0.0, 1.0, 0.0]] * 10
+    assert item_means(one).tolist() == one[0]
+    assert paired_p(item_means(one), item_means(other)) == paired_p(one[0], other[0])
+
+
+seed_scores = st.lists(st.floats(0, 1), min_size=1, max_size=10)
+
+
+@given(seed_scores)
+def test_mean_and_population_deviation(values: list[float]) -> None:
+    summary = summarize(values)
+    assert math.isclose(summary.mean, np.mean(values), abs_tol=1e-12)
+    assert math.isclose(summary.deviation, np.std(values, ddof=0), abs_tol=1e-12)
+    assert summary.n == len(values)
+
+
+def test_by_hand() -> None:
+    assert summarize([0.5, 0.7]) == Summary(mean=0.6, deviation=pytest.approx(0.1), n=2)
+    assert str(Summary(0.7234, 0.0151, 5)) == "0.72 ± 0.02"
+
+
+def test_future_and_past_together() -> None:
+    both = combined(Summary(0.6, 0.03, 5), Summary(0.8, 0.04, 5))
+    assert both == Summary(mean=pytest.approx(0.7), deviation=pytest.approx(math.sqrt(0.03**2 + 0.04**2) / 2), n=5)
+
+
+def test_one_part_is_itself() -> None:
+    assert combined(Summary(0.5, 0.25, 3)) == Summary(0.5, 0.25, 3)
+
+
+def test_what_cannot_be_summarized() -> None:
+    with pytest.raises(RecombineError, match="no scores"):
+        summarize([])
+    with pytest.raises(RecombineError, match="different numbers of seeds: 5, 4"):
+        combined(Summary(0.5, 0.1, 5), Summary(0.5, 0.1, 4))
+    with pytest.raises(RecombineError, match="none"):
+        combined()

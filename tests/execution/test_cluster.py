@@ -15,8 +15,7 @@ from two_nodes import two_nodes
 
 from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
-from recombine.execution.executor import in_order
-from recombine.execution.jobs import Job, Run
+from recombine.execution.executor import Job, Run, in_order
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recombine.example import Example
-from recombine.execution.processes import Processes
+from recombine.execution.executor import Processes
 from recombine.neighborhoods import (
     NEIGHBORHOODS,
     Effort,

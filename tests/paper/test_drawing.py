@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from recombine.augmentation.exponents import UNSHOWN
-from recombine.execution.executor import SERIAL
-from recombine.execution.processes import Processes
+from recombine.execution.executor import SERIAL, Processes
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
 from recombine.paper.drawing import _accept, _prior, drawn

@@ -18,17 +18,15 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.execution.executor import SERIAL
-from recombine.execution.jobs import Job
-from recombine.execution.processes import Processes
+from recombine.execution.executor import SERIAL, Processes
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix
 from recombine.paper.keys import Keys
-from recombine.paper.matrix import How, Matrix, Scale
+from recombine.paper.matrix import How, Matrix
 from recombine.paper.rows import SPLITS, Row, read_rows
+from recombine.paper.scale import Scale, tiny_settings, tiny_task
 from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
-from recombine.paper.tiny import tiny_settings, tiny_task
 from recombine.paper.work import Work
 from recombine.prediction.predictor import Predictor
 from recombine.training import resume
@@ -294,9 +292,22 @@ def test_populations_are_as_large_as_told(done: tuple[Path, Run], tmp_path: Path
     assert run.stages == ["jump, geca: samples", "jump: 3 predictors", "jump: 3 predictors"]
     assert [len(found["exact_match"]) for found in run.records.values()] == [3, 3]
     assert run.records["geca"]["items"] == []  # no recomb-2 to choose them by
-    # The third seed is new; the others are those of two seeds, whatever was trained beside them.
-    keys = done[1].records["baseline"]["stages"]
-    assert {name: key for name, key in run.records["baseline"]["stages"].items() if name in keys} == keys
+
+
+def test_predictors_trained_beside_others_of_longer_epochs_are_others(done: tuple[Path, Run], tmp_path: Path) -> None:
+    """All of a population train for as many steps as the longest epoch asks for, so the key must tell."""
+    alone, beside = Run(tmp_path, "baseline").records["baseline"], done[1].records["baseline"]
+    assert not {*alone["stages"].values()} & {*beside["stages"].values()}
+    fitted = Predictor(QUICK_PREDICTOR, seeds=[0, 1], device="cpu").fit_each(TASK.train, [(), ()])
+    assert alone["exact_match"] == fitted.score(TASK.test)
+    again = Run(tmp_path, *FOUR)  # what was trained alone is not taken for what is trained beside others
+    assert figures(again.records["baseline"]) == figures(beside)
+
+
+def test_a_row_that_is_added_trains_its_own_predictors_only(tmp_path: Path) -> None:
+    Run(tmp_path, "geca")
+    again = Run(tmp_path, "geca", "baseline")
+    assert again.stages == ["jump: 2 predictors"] or again.stages == ["jump: 4 predictors"]
 
 
 @pytest.mark.slow
@@ -351,18 +362,16 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert changed(one, Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")) == []  # no test set touches these
     assert changed(one, Keys([replace(TASK, train=TASK.train[1:])] * 2, [0, 1], "cpu")) == list(base)
     pair = TASK.test[:1]
-    predictions = keys.predictions(one, pair, 0).key
+    predictor = keys.predictor(one, pair, 0)
     for other in (
-        keys.predictions(one, pair, 1),
-        keys.predictions(one, (), 0),
-        keys.predictions(replace(one, p_aug=0.5), pair, 0),
-        keys.predictions(replace(one, predictor=QUICK_PREDICTOR), pair, 0),
-        Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu").predictions(one, pair, 0),
+        keys.predictor(one, pair, 1),
+        keys.predictor(one, (), 0),
+        keys.predictor(replace(one, p_aug=0.5), pair, 0),
+        keys.predictor(replace(one, predictor=QUICK_PREDICTOR), pair, 0),
+        Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu").predictor(one, pair, 0),
     ):
-        assert other.key != predictions
-    assert (
-        Keys([TASK], [0], "cpu").predictions(replace(one, n=3, generator=QUICK_GENERATOR), pair, 0).key == predictions
-    )
+        assert other != predictor
+    assert Keys([TASK], [0], "cpu").predictor(replace(one, n=3, generator=QUICK_GENERATOR), pair, 0) == predictor
     assert keys.direct(one).key != keys.direct(replace(one, direct=replace(one.direct, first=1))).key
 
 
@@ -406,12 +415,19 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
 def test_what_splits_cannot_do_together_is_said_and_left_to_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
-        raise RecombineError("the GPU's memory does not suffice.", hint="Take less.")
+    class Failing:
+        name, is_missing, parted = "two languages", True, False
 
-    run = Run(tmp_path, "baseline")
-    monkeypatch.setattr(matrix, "joint_jobs", lambda *_: [Job("two languages", fail)])
+        def train_and_draw(self) -> None:
+            raise RecombineError("the GPU's memory does not suffice.", hint="Take less.")
+
+        def part(self) -> None:
+            self.parted = True
+
+    run, joint = Run(tmp_path, "baseline"), Failing()
+    monkeypatch.setattr(matrix, "join", lambda *_: [joint])
     run.matrix._do_jointly(SERIAL)
+    assert joint.parted
     assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."
 
 
@@ -431,7 +447,7 @@ def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
     with by_rule.matrix._drawing_by_rule():
         assert not by_rule.stages
     assert by_rule.stages == ["jump, geca: samples"]
-    assert by_rule.matrix.work["jump"].cache.find(source.stage) is not None
+    assert not source.is_missing(by_rule.matrix.work["jump"])
 
 
 @pytest.mark.slow

@@ -13,19 +13,20 @@ from toy_task import TASK, example
 
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
-from recombine.evaluation.audit import audit
+from recombine.evaluation.metrics import audit
 from recombine.example import Example
-from recombine.paper import provenance
+from recombine.paper import records
 from recombine.paper.records import (
-    correctness,
     expect_all_seeds,
     items,
     read_records,
     sampled_part,
     scored_part,
+    unpacked,
     with_predictions,
     write_record,
 )
+from recombine.paper.tables import correctness
 
 RESULTS = Path(__file__).parent.parent.parent / "results/table1"
 RIGHT, WRONG = example("jump twice"), Example(("jump", "thrice"), ("JUMP",))
@@ -64,7 +65,7 @@ def test_scores_and_the_examples_behind_them() -> None:
     assert base64.b64decode(found["correct"][1]) == bytes([0b1000_0000])
     right = correctness(found)
     assert right is not None
-    assert right.tolist() == [1.0] * 7 + [1.0] + [0.0] * 6
+    assert right.tolist() == [1.0] + [0.5] * 6  # of the two seeds
     assert correctness(scored_part([], [TASK])) is None
     assert correctness({}) is None
 
@@ -169,14 +170,14 @@ def test_a_folder_without_records_has_none(tmp_path: Path) -> None:
 
 
 def test_provenance_says_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    provenance.commit.cache_clear()
+    records.commit.cache_clear()
     monkeypatch.setenv("RECOMBINE_COMMIT", "abc")
-    found = provenance.provenance(["recombine", "a b"], "cpu")
+    found = records.provenance(["recombine", "a b"], "cpu")
     assert shlex.split(found["command"]) == ["recombine", "a b"]  # as one would type it
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", found["date"])
     assert found["commit"] == "abc"
     assert all(found.values())
-    provenance.commit.cache_clear()
+    records.commit.cache_clear()
 
 
 def test_the_commit_is_that_of_the_code_wherever_it_is_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -187,24 +188,24 @@ def test_the_commit_is_that_of_the_code_wherever_it_is_run(monkeypatch: pytest.M
         return subprocess.run(["git", *name, *words], capture_output=True, text=True, check=True).stdout.strip()
 
     def found() -> str:
-        provenance.commit.cache_clear()
-        return provenance.commit()
+        records.commit.cache_clear()
+        return records.commit()
 
     monkeypatch.delenv("RECOMBINE_COMMIT", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+    monkeypatch.setattr(records, "__file__", str(tmp_path / "records.py"))
     assert found() == "unknown"
     git("init", "--quiet")
     Path("mine.txt").write_text("mine")
     git("add", "mine.txt")
     git("commit", "--quiet", "-m", "mine")
     assert found() == "unknown"
-    Path("provenance.py").write_text("")
-    git("add", "provenance.py")
+    Path("records.py").write_text("")
+    git("add", "records.py")
     git("commit", "--quiet", "-m", "its own")
     monkeypatch.chdir("/")
     assert found() == git("-C", str(tmp_path), "rev-parse", "HEAD")
-    provenance.commit.cache_clear()
+    records.commit.cache_clear()
 
 
 def test_every_committed_figure_says_where_it_is_from() -> None:
@@ -215,9 +216,8 @@ def test_every_committed_figure_says_where_it_is_from() -> None:
         assert len(found["seeds"]) == len(set(found["seeds"])) == 10
         assert len(found["exact_match"]) == (0 if found.get("dash") else 10)
         assert all(0 <= share <= 1 for share in found["exact_match"])
-        right = correctness(found)
-        if right is not None:
-            assert np.allclose(right.reshape(10, -1).mean(1), found["exact_match"])
+        right = [unpacked(each, found["tested"]).mean() for each in found.get("correct", [])]
+        assert not right or np.allclose(right, found["exact_match"])
         assert all(seconds > 0 for seconds in found["seconds"].values())
         assert found["settings"]["predictor"]
         origin = found["provenance"]

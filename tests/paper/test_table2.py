@@ -1,6 +1,7 @@
 """Scores, tables and p-values of Table 2, from records alone and computed by hand."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,22 +12,22 @@ from recombine.errors import RecombineError
 from recombine.evaluation.metrics import exact_match, item_f1, micro_f1
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
-from recombine.paper.error_classes import Attested
-from recombine.paper.records import scored_part
+from recombine.paper.records import scored_part, word_form_part
+from recombine.paper.reports import class_reports
 from recombine.paper.rows import TABLE_2, read_rows
-from recombine.paper.table2 import (
+from recombine.paper.tables import (
     METRICS,
     PARTS,
+    Metric,
+    Scores,
     best_rows,
-    cells,
-    class_reports,
-    in_order,
     lines,
     p_values,
-    published,
+    word_form_cells,
+    word_form_columns,
+    word_forms_in_order,
 )
-from recombine.paper.word_form_scores import Scores, word_form_part
-from recombine.paper.word_forms import WordFormTask
+from recombine.paper.tasks import Attested, WordFormTask
 
 ROWS = read_rows(None, TABLE_2)
 
@@ -100,7 +101,7 @@ def test_seeds_without_novel_items_do_not_count() -> None:
     tasks = [task(), task(train=[*TRAIN, *words("V;PST", "aaa")])]
     seeds = [outputs(0, 1, 2), GOLDS]
     part = word_form_part(seeds, [Samples((), 0)] * 2, tasks)
-    found = Scores.of({**scored_part(seeds, tasks), **part})
+    found = Scores.of({"seeds": [0, 1], **scored_part(seeds, tasks), **part})
     assert found is not None
     novel = found.summary(["PST"], "exact-match", novel_only=True)
     assert novel is not None
@@ -108,7 +109,7 @@ def test_seeds_without_novel_items_do_not_count() -> None:
 
 
 def test_cells_have_the_papers_figures_beside_ours() -> None:
-    found = cells(in_order([record("geca + resampling", outputs(0, 3), outputs(0, 1))], ROWS))
+    found = word_form_cells(word_forms_in_order([record("geca + resampling", outputs(0, 3), outputs(0, 1))], ROWS))
     assert len(found) == len(PARTS) * len(METRICS)
     few = next(cell for cell in found if (cell.part, cell.metric) == ("FUT+PST", "exact-match"))
     assert (few.row, few.column) == ("geca + resampling", "turkish-8 FUT+PST exact-match")
@@ -135,20 +136,23 @@ def test_cells_have_the_papers_figures_beside_ours() -> None:
     ],
 )
 def test_published_figures(row: str, column: str, part: int, metric: Any, figure: object) -> None:  # noqa: ANN401
-    assert published(row, column, PARTS[part], metric) == figure
+    assert published(column, part, metric).get(row) == figure
+
+
+def published(column: str, part: int, metric: Metric) -> Mapping[str, object]:
+    (found,) = word_form_columns({("any", column): {}}, metric=metric, parts=[PARTS[part]])
+    return found.published
 
 
 def test_every_published_row_is_one_of_ours() -> None:
     names = {row.name for row in ROWS}
-    shown = {
-        name for name in names if any(published(name, c, p, m) for c in TABLE_2.splits for p in PARTS for m in METRICS)
-    }
+    shown = {row for c in TABLE_2.splits for p in range(len(PARTS)) for m in METRICS for row in published(c, p, m)}
     assert names - shown == {name for name in names if name.endswith((")", "agreement"))}
 
 
 def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> None:
     good, bad = (outputs(), outputs(5)), (outputs(0, 1, 3), outputs(2, 4, 5, 6))
-    records = in_order([record("baseline", *bad), record("recomb-1", *good), record("geca", *bad)], ROWS)
+    records = word_forms_in_order([record("baseline", *bad), record("recomb-1", *good), record("geca", *bad)], ROWS)
     found = {(each.first, each.second): each for each in p_values(records, "turkish-8")}
     assert len(found) == 3
     order = [3, 4, 5, 0, 1, 2]  # future, then past
@@ -164,17 +168,35 @@ def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> No
 
 def test_best_rows_are_marked_and_dashes_shown() -> None:
     good, bad = outputs(), outputs(*range(8))
-    records = in_order(
+    records = word_forms_in_order(
         [record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)],
         ROWS,
     )
-    assert best_rows(records, "turkish-8", PARTS[0], "f1") == ("recomb-1",)
-    header, shown = lines(records, hints=8, metric="exact-match", novel_only=False, mark="*")
+    few_shot, *_ = word_form_columns(records, metric="f1")
+    assert best_rows(records, few_shot) == ("recomb-1",)
+    header, shown = lines(records, word_form_columns(records, metric="exact-match", parts=PARTS[:2]), mark="*")
     assert header == ["", "turkish-8 FUT+PST", "paper", "turkish-8 OTHER", "paper"]
     assert [line[0] for line in shown] == ["baseline", "geca", "recomb-1", "recomb-2"]
     assert shown[2][1:3] == ["*1.00 ± 0.00*", "0.22 ± 0.04"]
     assert shown[1][1:3] == ["-", "0.21 ± 0.05"]
-    assert lines(records, hints=4, metric="f1", novel_only=False, mark="*") == ([""], [])
+    assert lines(records, word_form_columns(records, metric="f1", hints=4), mark="*") == ([""], [])
+
+
+def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
+    one, other = outputs(0, 1), outputs(0, 3)
+    found = Scores.of(record("baseline", one, other) | {"seeds": [2, 7]})
+    assert found is not None
+    assert found.items(["PST"], "exact-match") == pytest.approx([0.0, 0.5, 1.0])
+
+
+def test_any_language_has_columns() -> None:
+    good, bad = outputs(), outputs(*range(8))
+    found = [record(name, each, each, column="italian-8") for name, each in (("geca", good), ("baseline", bad))]
+    records = word_forms_in_order([*found, record("geca", good, good)], ROWS)
+    header, shown = lines(records, word_form_columns(records, metric="f1", parts=PARTS[:1]), mark="*")
+    assert header == ["", "turkish-8 FUT+PST", "paper", "italian-8 FUT+PST", "paper"]
+    assert shown[1][3:] == ["*1.00 ± 0.00*", ""]
+    assert {cell.language for cell in word_form_cells(records)} == {"turkish", "italian"}
 
 
 def test_samples_are_counted_by_class_over_seeds() -> None:
@@ -189,7 +211,7 @@ def test_samples_are_counted_by_class_over_seeds() -> None:
         ("baa V;FUT", "baat"): (True, "also in train"),
     }
     found = {**record("recomb-1"), **part, "kept": [2, 1]}
-    (report,) = class_reports(in_order([found, record("baseline")], ROWS))
+    (report,) = class_reports(word_forms_in_order([found, record("baseline")], ROWS))
     assert (report.row, report.samples) == ("recomb-1", 3)
     assert report.judged == pytest.approx(2 / 3)
     assert [count for count in report.classes.values() if count] == [1, 1, 1]
@@ -197,4 +219,4 @@ def test_samples_are_counted_by_class_over_seeds() -> None:
 
 def test_records_of_another_table_are_refused() -> None:
     with pytest.raises(RecombineError, match="none of Table 2"):
-        in_order([{"row": "baseline", "column": "jump", "exact_match": [0.0]}], ROWS)
+        word_forms_in_order([{"row": "baseline", "column": "jump", "exact_match": [0.0]}], ROWS)

@@ -8,7 +8,7 @@ import pytest
 from browser import Page, browser
 from sample_run import HOSTILE, METHODS, sample_run, write_run
 
-from recombine.evaluation.seeds import summarize
+from recombine.evaluation.significance import summarize
 from recombine.report.page import render
 from recombine.report.run import read_run
 

@@ -509,7 +509,7 @@ def _say_next(output: str, train: str, reading: Reading) -> None:
 
 def _conclude(reports: list[dict[str, Any]], *, json: bool) -> None:
     """Sums up what several networks gave, for people and for machines."""
-    from recombine.evaluation.seeds import summarize
+    from recombine.evaluation.significance import summarize
 
     document = reports[0]
     if len(reports) > 1:
@@ -539,7 +539,7 @@ def write_samples(samples: Sequence[Example], output: str, *, tokens: str, force
 def _report(
     samples: "Samples", request: Request, *, output: str, train: Sequence[Example], test: Sequence[Example] | None
 ) -> dict[str, Any]:
-    from recombine.evaluation.audit import audit, contradicted
+    from recombine.evaluation.metrics import audit, contradicted
 
     report = {
         "output": output,

@@ -230,7 +230,7 @@ def _described(split: "Split") -> str:
 
 def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
     from recombine.comparison.document import run_record, write_samples
-    from recombine.paper.provenance import provenance
+    from recombine.paper.records import provenance
     from recombine.report.run import write_run
 
     origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
@@ -266,7 +266,7 @@ def _count(by_seed: Sequence[int]) -> str:
 
 
 def _score(judged: "Judged") -> str:
-    from recombine.evaluation.seeds import summarize
+    from recombine.evaluation.significance import summarize
 
     if not judged.scores:
         return "-"

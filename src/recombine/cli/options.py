@@ -180,7 +180,7 @@ def chosen_executor(name: str | None, address: str | None = None, *, workers: in
     """
     from recombine.execution.cluster import Ray
     from recombine.execution.executor import SERIAL as ONE_BY_ONE
-    from recombine.execution.processes import Processes
+    from recombine.execution.executor import Processes
 
     check_executor(name, address)
     if name == RAY:

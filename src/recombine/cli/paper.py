@@ -36,11 +36,9 @@ from recombine.data.output import locked, sweep_within
 from recombine.errors import RecombineError, unknown
 
 if TYPE_CHECKING:
-    from recombine.paper.matrix import Scale
     from recombine.paper.rows import Row, Table
-    from recombine.paper.table import Records
-    from recombine.paper.word_form_scale import Size
-    from recombine.paper.word_form_scores import Metric
+    from recombine.paper.scale import Scale, Size
+    from recombine.paper.tables import Metric, Records
 
 TABLE1, TABLE2 = Path("results/table1"), Path("results/table2")
 """Where the figures of each table are kept."""
@@ -190,19 +188,19 @@ def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, r
       recombine paper table1 --rows "recomb-2,recomb-2 + resampling" --splits jump --seeds 10
       recombine paper table1 --show
     """
-    from recombine.paper.matrix import Scale
     from recombine.paper.rows import TABLE_1
-    from recombine.paper.table import by_cell, cells, commits, lines
-    from recombine.paper.tiny import tiny_settings, tiny_task
+    from recombine.paper.scale import Scale, tiny_settings, tiny_task
+    from recombine.paper.tables import ABOUT_SAMPLES, cells, commits, in_order, lines, scan_columns
 
     output = running.folder(TABLE1, size="tiny" if running.tiny else "paper")
     scale = Scale(lambda split, _: tiny_task(split), tiny_settings) if running.tiny else Scale()
     found, rows = running.records(TABLE_1, _listed(splits), range(seeds), scale=scale, output=output, population=100)
-    records = by_cell(found, rows)
+    records = in_order(found, rows)
+    columns = scan_columns(records, rows)
     if running.json:
-        print_json([asdict(cell) for cell in cells(records, rows)])
+        print_json([asdict(cell) for cell in cells(records, columns)])
         return
-    header, shown = lines(records, rows, mark="**" if running.markdown else "*")
+    header, shown = lines(records, columns, mark="**" if running.markdown else "*", further=ABOUT_SAMPLES)
     _print_rows(shown, header, markdown=running.markdown)
     mark = "bold" if running.markdown else "*between asterisks*"
     print_line(
@@ -239,8 +237,8 @@ def table2_cli(
     """
     from recombine.data.sigmorphon import SPLITS
     from recombine.paper.rows import TABLE_2
-    from recombine.paper.table2 import in_order
-    from recombine.paper.word_form_scale import word_form_scale
+    from recombine.paper.scale import word_form_scale
+    from recombine.paper.tables import word_forms_in_order
 
     show, numbers = running.show, _seeds(_listed(splits), seeds)
     if size not in SIZES:
@@ -252,12 +250,15 @@ def table2_cli(
     if p_values and errors:
         raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
     wanted: Size = "tiny" if running.tiny else cast("Size", size)
+    if source is None and not show:
+        _expect_published(_listed(languages))
     columns = _columns(_listed(languages), _listed(hints or ("4,8,16" if show else "8")))
     if source is not None and not show:
         _warn_of_other_files(source, _listed(languages))
     output = running.folder(TABLE2, size=wanted)
     scale = word_form_scale(source, wanted)
-    records = in_order(*running.records(TABLE_2, columns, numbers, scale=scale, output=output, population=60))
+    found, rows = running.records(TABLE_2, columns, numbers, scale=scale, output=output, population=60)
+    records = word_forms_in_order(found, rows)
     (_print_p_values if p_values else _print_errors if errors else _print_figures)(records, running)
 
 
@@ -352,9 +353,9 @@ def _recorded(
 
 def _records(folder: Path | None) -> "Records":
     from recombine.paper.rows import read_rows
-    from recombine.paper.table import by_cell
+    from recombine.paper.tables import in_order
 
-    return by_cell(_recorded(folder or TABLE1), read_rows())
+    return in_order(_recorded(folder or TABLE1), read_rows())
 
 
 def _warn_of_other_files(source: Path, languages: list[str]) -> None:
@@ -366,13 +367,20 @@ def _warn_of_other_files(source: Path, languages: list[str]) -> None:
             say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
 
 
-def _columns(languages: list[str], hints: list[str]) -> list[str]:
-    from recombine.data.sigmorphon import HINTS
-    from recombine.paper.rows import LANGUAGES
+def _expect_published(languages: list[str]) -> None:
+    from recombine.data.sigmorphon import SHA256
 
     for language in languages:
-        if language not in LANGUAGES:
-            raise unknown("language", language, LANGUAGES)
+        if language not in SHA256:
+            error = unknown("language", language, SHA256)
+            raise RecombineError(
+                error.message, hint=f"{error.hint} For others, name a folder with their files: --source."
+            )
+
+
+def _columns(languages: list[str], hints: list[str]) -> list[str]:
+    from recombine.data.sigmorphon import HINTS
+
     for number in hints:
         if number not in map(str, HINTS):
             raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
@@ -391,10 +399,10 @@ def _seeds(splits: list[str], networks: int) -> list[int]:
 
 def _print_figures(records: "Records", running: Running) -> None:
     from recombine.data.sigmorphon import HINTS
-    from recombine.paper.table2 import cells, lines
+    from recombine.paper.tables import PARTS, lines, word_form_cells, word_form_columns
 
     if running.json:
-        print_json([asdict(cell) for cell in cells(records)])
+        print_json([asdict(cell) for cell in word_form_cells(records)])
         return
     # As in the paper, novel items by F1 alone; --json has all.
     tables: tuple[tuple[Metric, bool, str], ...] = (
@@ -405,7 +413,9 @@ def _print_figures(records: "Records", running: Running) -> None:
     mark, marked = ("**", "bold") if running.markdown else ("*", "*between asterisks*")
     for hints in sorted(HINTS, key=lambda hints: hints != 8):  # the paper's Table 2, then its appendix
         for metric, novel_only, title in tables:
-            header, shown = lines(records, hints=hints, metric=metric, novel_only=novel_only, mark=mark)
+            parts = [part for part in PARTS if part.novel_only == novel_only]
+            columns = word_form_columns(records, metric=metric, parts=parts, hints=hints)
+            header, shown = lines(records, columns, mark=mark)
             if shown:
                 _print_title(f"{title}, {hints} hints", markdown=running.markdown)
                 _print_rows(shown, header, markdown=running.markdown)
@@ -416,7 +426,7 @@ def _print_figures(records: "Records", running: Running) -> None:
 
 
 def _print_p_values(records: "Records", running: Running) -> None:
-    from recombine.paper.table2 import p_values
+    from recombine.paper.tables import p_values
 
     found = {column: p_values(records, column) for column in dict.fromkeys(column for _, column in records)}
     if running.json:
@@ -441,8 +451,8 @@ def _print_p_values(records: "Records", running: Running) -> None:
 
 
 def _print_errors(records: "Records", running: Running) -> None:
-    from recombine.paper.error_classes import CLASSES
-    from recombine.paper.table2 import class_reports
+    from recombine.paper.reports import class_reports
+    from recombine.paper.tasks import CLASSES
 
     reports = class_reports(records)
     if running.json:

@@ -150,7 +150,7 @@ def searching(what: str, examples: int, executor: "Executor | None" = None) -> I
         examples: How many different ones there are.
         executor: Who searches the parts; None: as many processes as torch has threads.
     """
-    from recombine.execution.processes import Processes
+    from recombine.execution.executor import Processes
     from recombine.neighborhoods import ALONE, Effort, trial_step
 
     if trial_step(examples) == 1:

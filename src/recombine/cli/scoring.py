@@ -40,7 +40,7 @@ from recombine.example import Tokens as TokenTuple
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
-    from recombine.evaluation.seeds import Summary
+    from recombine.evaluation.significance import Summary
     from recombine.prediction.predictor import Prediction, Predictor
 
 NOTHING = "<nothing>"
@@ -173,7 +173,7 @@ def evaluate_cli(
 
     Word forms are read in the direction that was trained, analysis or inflection.
     """
-    from recombine.evaluation.seeds import summarize
+    from recombine.evaluation.significance import summarize
     from recombine.training.stored import direction_of
 
     predictor = _load(model, device)
@@ -262,7 +262,7 @@ def audit_cli(
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
     """
     from recombine.data.scan import interpret
-    from recombine.evaluation.audit import audit
+    from recombine.evaluation.metrics import audit
 
     check_one_standard_input(samples, train, test)
     if gold is not None and gold not in GOLD:

@@ -15,8 +15,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, sentence
 from recombine.errors import NoNeighborhood, RecombineError, unknown
-from recombine.execution.executor import SERIAL, Executor, in_order
-from recombine.execution.jobs import Job, Run
+from recombine.execution.executor import SERIAL, Executor, Job, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
 from recombine.own_data import choices, learned, networks
 from recombine.own_data.augmenters import GECA, Oversampler, Rarity

@@ -336,7 +336,7 @@ def fetch(language: str, *, cache: Path | None = None) -> Path:
 
 def is_official(path: Path, language: str) -> bool:
     """Tells whether a file is there, and that of the shared task as it was published."""
-    return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256[language]
+    return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256.get(language)
 
 
 def cache_folder() -> Path:

@@ -1,6 +1,11 @@
-"""Which systems differ by more than chance: paired t-tests with Bonferroni correction, as in the paper's tables."""
+"""What several seeds give together, and which systems differ by more than chance, as in the paper's tables.
+
+Items are what tests count: an item's score is its mean over seeds, so that several seeds do not pass for several times
+the items.
+"""
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,8 +17,68 @@ from recombine.errors import RecombineError
 ALPHA = 0.05
 """The level of significance in the paper's tables."""
 
+Scores = Sequence[float] | np.ndarray
+"""The score of one system on each item."""
+
 _COINS = 1000
 """For more coins than these, chances are no smaller: they would end up as 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The scores of one system over seeds.
+
+    Attributes:
+        mean: Their mean.
+        deviation: Their population standard deviation (ddof 0), as behind the paper's ±.
+        n: How many seeds.
+    """
+
+    mean: float
+    deviation: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ± {self.deviation:.2f}"
+
+
+def summarize(scores: Sequence[float]) -> Summary:
+    """Returns mean and population standard deviation of the scores of one system, one for each seed.
+
+    Raises:
+        RecombineError: If there are no scores.
+    """
+    if not scores:
+        raise RecombineError("there are no scores to summarize; expected at least one seed.")
+    return Summary(mean=statistics.fmean(scores), deviation=statistics.pstdev(scores), n=len(scores))
+
+
+def combined(*parts: Summary) -> Summary:
+    """Returns the average over test sets, e.g. FUT+PST: the mean of the means, with the deviations propagated.
+
+    The test sets count as independent: of k deviations s, the root of the sum of s² divided by k.
+
+    Raises:
+        RecombineError: If there is no part, or if they rest on different numbers of seeds.
+    """
+    if len({part.n for part in parts}) != 1:
+        counts = ", ".join(str(part.n) for part in parts) or "none"
+        raise RecombineError(f"cannot combine scores over different numbers of seeds: {counts}.")
+    return Summary(
+        mean=statistics.fmean(part.mean for part in parts),
+        deviation=math.hypot(*(part.deviation for part in parts)) / len(parts),
+        n=parts[0].n,
+    )
+
+
+def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray]) -> np.ndarray:
+    """Returns the mean score of each item over seeds.
+
+    Args:
+        scores: For each seed, the score of each item; all seeds were tested on the same items.
+    """
+    means: np.ndarray = np.asarray(scores, dtype=float).mean(axis=0)
+    return means
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +99,20 @@ class Comparison:
     p: float
     corrected_p: float
 
-    def is_significant(self, alpha: float = ALPHA) -> bool:
-        """Tells whether the difference holds at this level after correction."""
-        return self.corrected_p < alpha
+    @property
+    def is_significant(self) -> bool:
+        """Whether the difference holds at the level `ALPHA` after correction."""
+        return self.corrected_p < ALPHA
 
 
-def paired_p(first: Sequence[float], second: Sequence[float]) -> float:
+def paired_p(first: Scores, second: Scores) -> float:
     """Returns the two-sided p-value of the paired t-test.
 
     Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
     is zero, else that of the sign test, the chance that so many fair coins all fall alike.
 
     Args:
-        first: The score of one system on each item, e.g. ``item_f1``, of all seeds and test sets one after another.
+        first: The score of one system on each item, e.g. ``item_f1``, or of several seeds their ``item_means``.
         second: The score of the other on the same items in the same order.
 
     Raises:
@@ -68,21 +134,20 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float:
     return float(ttest_rel(one, other).pvalue)
 
 
-def compare(scores: Mapping[str, Sequence[float]], *, comparisons: int | None = None) -> tuple[Comparison, ...]:
-    """Compares every two systems, in the order in which they are given.
+def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
+    """Compares every two systems, in the order in which they are given; the correction is for the number of pairs.
 
     Args:
         scores: The scores of each system on the same items in the same order, by the system's name.
-        comparisons: By how much to correct; None for the number of pairs compared here.
 
     Raises:
         RecombineError: If the systems do not have the same number of scores, at least 2.
     """
     pairs = list(combinations(scores, 2))
-    return tuple(_comparison(scores, first, second, comparisons=comparisons or len(pairs)) for first, second in pairs)
+    return tuple(_comparison(scores, first, second, comparisons=len(pairs)) for first, second in pairs)
 
 
-def best(scores: Mapping[str, Sequence[float]], *, alpha: float = ALPHA) -> tuple[str, ...]:
+def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
     """Returns the systems that the paper prints in bold: those not significantly worse than the one with the best mean.
 
     Nothing is bold if no system is. Each system is compared with the best only, so the correction is for one
@@ -90,7 +155,6 @@ def best(scores: Mapping[str, Sequence[float]], *, alpha: float = ALPHA) -> tupl
 
     Args:
         scores: As for ``compare``.
-        alpha: The level of significance.
 
     Raises:
         RecombineError: If there are no systems, or they do not have the same number of scores, at least 2.
@@ -99,11 +163,11 @@ def best(scores: Mapping[str, Sequence[float]], *, alpha: float = ALPHA) -> tupl
         raise RecombineError("there are no systems to compare; expected at least one.")
     top = max(scores, key=lambda name: float(np.mean(scores[name])))
     others = [name for name in scores if name != top]
-    worse = {name for name in others if _comparison(scores, top, name, comparisons=len(others)).is_significant(alpha)}
+    worse = {name for name in others if _comparison(scores, top, name, comparisons=len(others)).is_significant}
     return tuple(name for name in scores if name not in worse) if worse else ()
 
 
-def _comparison(scores: Mapping[str, Sequence[float]], first: str, second: str, *, comparisons: int) -> Comparison:
+def _comparison(scores: Mapping[str, Scores], first: str, second: str, *, comparisons: int) -> Comparison:
     p = paired_p(scores[first], scores[second])
     return Comparison(
         first=first,

@@ -10,13 +10,10 @@ from collections.abc import Callable, Generator, Iterable, Sized
 from typing import Any
 
 from recombine.errors import RecombineError
-from recombine.execution.executor import Executor, Item, Outcome, Result, attempt
-
-AHEAD = 2
-"""So many items for each slot of the cluster are taken ahead from an iterator."""
+from recombine.execution.executor import AHEAD, Executor, Item, Outcome, Result, attempt
 
 RETRIES = 5
-"""So often a piece of work is begun again, elsewhere, when its machine or process is lost."""
+"""How often a piece of work is begun again, elsewhere, when its machine or process is lost."""
 
 KEPT = ("MKL_CBWR",)
 """Variables of this process's environment that results depend on; workers get them, too."""

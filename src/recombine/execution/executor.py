@@ -1,14 +1,34 @@
-"""The contract of all that carries out work, the simplest that keeps it, and what came of a piece of work."""
+"""Work that is done one piece after the other or in several processes, and lists of jobs each of which fails alone.
+
+All that carries out work keeps one contract, `Executor`: what comes of a piece does not depend on who does it.
+"""
 
 import copy
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
 import traceback
-from collections.abc import Callable, Generator, Iterable
-from contextlib import closing
+import warnings
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from recombine.errors import RecombineError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+AHEAD = 2
+"""How many items of an iterator are taken ahead for each worker."""
+
+_do: Callable[[Any], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +144,193 @@ def let_go(error: BaseException) -> None:
             seen.add(id(found))
             found.__traceback__ = None
             related += [each for each in (found.__cause__, found.__context__) if each is not None]
+
+
+class Processes:
+    """Does pieces of work in processes that are forks: they see what is to be done and all that it refers to uncopied.
+
+    Each computes with one thread. Where there is no safe fork (macOS, Windows), all is done in this process.
+
+    Args:
+        workers: How many processes at most; None: one for each processor that this process may use.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        linux = sys.platform == "linux"
+        self.workers = workers or (len(os.sched_getaffinity(0)) if linux else 1)
+        self.here = self.workers == 1 or not linux
+
+    def __repr__(self) -> str:
+        return f"Processes({self.workers})"
+
+    def on(self, device: str) -> Executor:
+        """Returns itself, or for a GPU, which forks cannot share with their parent, who works in this process."""
+        return self if device.startswith("cpu") else SERIAL
+
+    def alone(self) -> Executor:
+        """Returns who works in this process: it has all threads."""
+        return SERIAL
+
+    def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
+        """Yields what comes of doing something with each item; see `Executor.outcomes`."""
+        if isinstance(items, Sized):
+            with self.started(do, list(items)) as outcomes:
+                yield from outcomes
+            return
+        if self.here:
+            yield from SERIAL.outcomes(do, items)
+            return
+        with self._pool(do, self.workers) as pool:
+            pending: deque[Future[Outcome[Result]]] = deque()
+            for item in items:
+                pending.append(_submitted(pool, item))
+                if len(pending) > AHEAD * self.workers:
+                    yield _outcome(pending.popleft())
+            while pending:
+                yield _outcome(pending.popleft())
+
+    @contextmanager
+    def started(
+        self, do: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Generator[Iterator[Outcome[Result]], None, None]:
+        """Starts on all items, and gives what comes of them in their order, for whoever has something to do meanwhile.
+
+        Whoever leaves sooner waits for those under way only. Where all is done in this process, each is begun when its
+        outcome is asked for.
+        """
+        if self.here:
+            yield SERIAL.outcomes(do, items)
+            return
+        with self._pool(do, min(self.workers, max(1, len(items)))) as pool:
+            begun: deque[Future[Outcome[Result]]] = deque(_submitted(pool, item) for item in items)
+            yield (_outcome(begun.popleft()) for _ in items)
+
+    @contextmanager
+    def _pool(self, do: Callable[[Item], Result], workers: int) -> Generator[ProcessPoolExecutor, None, None]:
+        context = multiprocessing.get_context("fork")
+        pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid()))
+        try:
+            yield pool
+        finally:  # once: a second call, such as at the end of `with pool`, would have what was cancelled done after all
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _submitted(pool: ProcessPoolExecutor, item: Item) -> "Future[Outcome[Result]]":
+    try:
+        with warnings.catch_warnings():
+            # Later Pythons warn of forks beside threads, which may hold locks. These processes only compute.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return pool.submit(_attempt, item)
+    except BrokenProcessPool as error:
+        failed: Future[Outcome[Result]] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _outcome(future: "Future[Outcome[Result]]") -> Outcome[Result]:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return Outcome(
+            error=RecombineError(
+                "a process was ended in the middle of its work, perhaps since memory ran out.",
+                hint="Try again with less data, or where there is more memory.",
+            )
+        )
+    except Exception as error:  # a result that cannot be sent
+        return Outcome(error=error)
+
+
+def _begin(do: Callable[[Any], object], parent: int) -> None:
+    global _do
+    _do = do
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is the parent's to explain
+    if "torch" in sys.modules:  # whose threads did not come along, and one for each process is enough
+        sys.modules["torch"].set_num_threads(1)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process once its parent is gone, which may have been killed without a chance to say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def _attempt(item: Any) -> Outcome[Any]:  # noqa: ANN401
+    return attempt(_do, item)
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[Result]):
+    """Something to do that needs nothing from the other jobs of its list.
+
+    Attributes:
+        name: What it is, for people.
+        do: Does it.
+    """
+
+    name: str
+    do: Callable[[], Result]
+
+
+class Run:
+    """Carries out lists of jobs, of which some may fail, and says at the end which did.
+
+    Attributes:
+        failures: The names and errors of the jobs that failed so far.
+    """
+
+    def __init__(self) -> None:
+        self.failures: list[tuple[str, Exception]] = []
+        self._count = 0
+
+    def finished(self, jobs: Sequence[Job[Result]], executor: Executor) -> Iterator[Result]:
+        """Yields the results of the jobs that succeed, in order; those that fail leave the others alone.
+
+        Args:
+            jobs: What to do.
+            executor: Who does it.
+        """
+        yield from self._succeeded(jobs, executor.outcomes(lambda number: jobs[number].do(), range(len(jobs))))
+
+    @contextmanager
+    def started(self, jobs: Sequence[Job[Result]], processes: Processes) -> Iterator[Iterator[Result]]:
+        """Starts the jobs, and gives their results as `finished` does, for whoever has something to do meanwhile."""
+        with processes.started(lambda number: jobs[number].do(), range(len(jobs))) as outcomes:
+            yield self._succeeded(jobs, outcomes)
+
+    def _succeeded(self, jobs: Sequence[Job[Result]], outcomes: Iterable[Outcome[Result]]) -> Iterator[Result]:
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            self._count += 1
+            if outcome.error is None:
+                yield outcome.value  # type: ignore[misc]
+            else:
+                let_go(outcome.error)
+                self.failures.append((job.name, outcome.error))
+
+    def check(self) -> None:
+        """Raises the error for the jobs that failed, if any did.
+
+        Raises:
+            RecombineError: With the name and the error of each.
+            Exception: What a single failed job raised, if that was no error of the user's.
+        """
+        if len(self.failures) == 1:
+            raise _named(*self.failures[0])
+        if self.failures:
+            listed = "".join(f"\n{name}: {_described(error)}" for name, error in self.failures)
+            raise RecombineError(
+                f"{len(self.failures)} of {self._count} jobs failed; the others are done.{listed}"
+            ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
+
+
+def _named(name: str, error: Exception) -> Exception:
+    if isinstance(error, RecombineError):
+        return RecombineError(f"{name}: {error.message}", place=error.place, hint=error.hint)
+    error.add_note(f"The job that failed: {name}.")
+    return error
+
+
+def _described(error: Exception) -> str:
+    return str(error) if isinstance(error, RecombineError | OSError) else f"{type(error).__name__}: {error}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -13,36 +13,33 @@ import torch
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
 from recombine.example import Tokens
-from recombine.execution.executor import SERIAL, Executor
-from recombine.execution.jobs import Job as Planned
-from recombine.execution.jobs import Run
-from recombine.execution.processes import Processes
+from recombine.execution.executor import SERIAL, Executor, Processes, Run
+from recombine.execution.executor import Job as Planned
 from recombine.execution.progress import Progress
-from recombine.paper.distribution import (
+from recombine.paper.jobs import (
     Source,
     Stages,
     Told,
     as_job,
     by_rule,
+    join,
     searches,
     sources,
     with_networks,
     without_networks,
 )
-from recombine.paper.jointly import joint_jobs
-from recombine.paper.provenance import provenance
-from recombine.paper.records import items, sampled_part, scored_part, with_predictions, write_record
+from recombine.paper.keys import Job, Population
+from recombine.paper.records import items, provenance, sampled_part, scored_part, with_predictions, write_record
 from recombine.paper.rows import Row
-from recombine.paper.settings import Settings, described, settings
-from recombine.paper.stages import Cache, Done
-from recombine.paper.tasks import Task, task
-from recombine.paper.underway import Experiment
-from recombine.paper.work import Job, Work
+from recombine.paper.scale import Scale
+from recombine.paper.settings import Settings, described
+from recombine.paper.stages import Cache, Done, Stage
+from recombine.paper.work import Work
 
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """How the table is computed; but for how long an epoch of a population is, of no consequence to its figures.
+    """How the table is computed.
 
     Attributes:
         output: The folder for records.
@@ -63,21 +60,42 @@ class How:
     executor: Executor = SERIAL
 
 
-@dataclass(frozen=True)
-class Scale:
-    """What the experiments are made on and with; a rehearsal makes both smaller.
+@dataclass
+class Experiment:
+    """One row on one split, on its way.
 
     Attributes:
-        task: Gives the data of a split for a seed; for seeds that share data, the same object.
-        settings: Gives the settings of a row on a split.
-        reference: The row whose samples say which test items are shown for all rows of a split; None: none are.
-        further: Gives what else a record is to say, from outputs, samples and tasks by seed.
+        row: The row's name.
+        settings: How it comes about.
+        samples: The new examples of each seed, once there are any.
+        jobs: The predictors that it needs; none for a dash or direct inference.
+        stages: Where the predictions of each are kept, once populations are known.
+        outputs: Predictions for the test set by seed, once there are any.
+        is_recorded: Whether its record is written.
     """
 
-    task: Callable[[str, int], Task] = lambda split, _: task(split)
-    settings: Callable[[Row, str], Settings] = settings
-    reference: str | None = "recomb-2"
-    further: Callable[[Sequence[Sequence[Tokens]], Sequence[Samples], Sequence[Task]], dict[str, Any]] = lambda *_: {}
+    row: str
+    settings: Settings
+    samples: list[Samples] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    outputs: list[list[Tokens]] = field(default_factory=list)
+    is_recorded: bool = False
+
+    @property
+    def draws(self) -> bool:
+        """Whether there are samples to be learned from."""
+        return bool(self.settings.sources)
+
+    @property
+    def is_dash(self) -> bool:
+        """Whether all samples of all seeds were rejected, so that there is nothing to learn from."""
+        return self.draws and not any(map(len, self.samples))
+
+    @property
+    def originals_only(self) -> list[int]:
+        """The seeds, not all of them, whose samples were all rejected: their predictors see the originals alone."""
+        return [job.seed for job in self.jobs if self.draws and not job.samples]
 
 
 class Matrix:
@@ -115,9 +133,10 @@ class Matrix:
         self.say, self.expect, self.elsewhere = say, expect, elsewhere
         # All settings are read before anything is done.
         self.experiments = {
-            split: [Experiment(row.name, scale.settings(row, split)) for row in rows if split in row.splits]
+            split: [Experiment(row.name, scale.settings(row, split)) for row in rows if row.runs_on(split)]
             for split in splits
         }
+        self.populations: dict[str, list[Population]] = {}
         references = {row.name: row for row in (*known, *rows) if row.name == scale.reference}
         self.references = {split: scale.settings(row, split) for row in references.values() for split in splits}
         self.work = {
@@ -173,10 +192,16 @@ class Matrix:
 
     def _do_jointly(self, executor: Executor) -> None:
         """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
-        joint = Run()
-        missing = {split: self._missing_sources(split) for split in self.work}
-        list(joint.finished(joint_jobs(missing, self.work), executor))
-        self._say_failures(joint, "not in one go")
+        run = Run()
+        joined = join({split: self._missing_sources(split) for split in self.work}, self.work)
+        jobs = [Planned(joint.name, joint.train_and_draw) for joint in joined if joint.is_missing]
+        list(run.finished(jobs, executor))
+        if run.failures:
+            failed = {name for name, _ in run.failures}
+            for joint in joined:
+                if joint.name in failed and joint.is_missing:
+                    joint.part()
+        self._say_failures(run, "not in one go")
 
     def _say_failures(self, run: Run, how: str) -> None:
         for name, error in run.failures:
@@ -197,8 +222,8 @@ class Matrix:
         jobs = []
         for split, work in self.work.items():
             self._record_finished(split)
-            for population in self._populations(split):
-                name = f"{split}: {len(population)} predictors"
+            for population in self._missing(split):
+                name = f"{split}: {len(population.jobs)} predictors"
                 jobs.append(as_job(name, work, partial(_train, population), executor))
         for told in run.finished(jobs, executor):
             self._tell(told)
@@ -212,8 +237,8 @@ class Matrix:
     def _missing_sources(self, split: str) -> list[Source]:
         """Returns what is needed before predictors and not there yet."""
         work = self.work[split]
-        needed = [each for found in self.experiments[split] for each in sources(work, found.row, found.settings)]
-        return [source for source in needed if work.cache.find(source.stage) is None]
+        needed = [each for found in self.experiments[split] for each in sources(found.row, found.settings)]
+        return [source for source in needed if source.is_missing(work)]
 
     def _take_up(self, split: str, *, some_failed: bool) -> None:
         """Reads what there is before predictors; experiments that lack something, since it failed, are given up."""
@@ -228,6 +253,7 @@ class Matrix:
         self.experiments[split] = [each for each in self.experiments[split] if each.row not in failed]
         for experiment in self.experiments[split]:
             self._read(work, experiment)
+        self._divide(split)
 
     def _read(self, work: Work, experiment: Experiment) -> None:
         experiment.samples = work.samples(experiment.settings)
@@ -238,23 +264,34 @@ class Matrix:
         else:
             experiment.jobs = work.jobs(experiment.settings, experiment.samples)
 
-    def _missing(self, split: str) -> list[Job]:
-        """Returns the predictors that have not been trained, each once, though rows may share some."""
-        work = self.work[split]
-        jobs = {job.stage.key: job for experiment in self.experiments[split] for job in experiment.jobs}
-        return [job for job in jobs.values() if work.cache.find(job.stage) is None]
+    def _divide(self, split: str) -> None:
+        """Divides the predictors of a split into as few populations of one recipe as possible, all about as large.
 
-    def _populations(self, split: str) -> list[list[Job]]:
-        """Divides the predictors to train into as few populations of one recipe as possible, all about as large."""
-        recipes: dict[str, list[Job]] = {}
-        for job in self._missing(split):
-            recipes.setdefault(repr(job.recipe), []).append(job)
-        populations = []
-        for jobs in recipes.values():
+        Predictors that are trained already count, too: whom a predictor is trained beside has a part in what comes out.
+        """
+        recipes: dict[str, dict[str, Job]] = {}  # each predictor once, though rows may share some
+        for job in (job for experiment in self.experiments[split] for job in experiment.jobs):
+            recipes.setdefault(repr(job.recipe), {})[job.key] = job
+        stages: dict[str, Stage] = {}
+        self.populations[split] = []
+        for jobs in map(list, (each.values() for each in recipes.values())):
             count = -(-len(jobs) // self.how.population)
             borders = [len(jobs) * number // count for number in range(count + 1)]
-            populations += [jobs[start:end] for start, end in pairwise(borders)]
-        return populations
+            for population in (Population(jobs[start:end]) for start, end in pairwise(borders)):
+                self.populations[split].append(population)
+                stages |= {job.key: population.stage(job) for job in population.jobs}
+        for experiment in self.experiments[split]:
+            experiment.stages = [stages[job.key] for job in experiment.jobs]
+
+    def _missing(self, split: str) -> list[Population]:
+        """Returns the populations to train: those of which a predictor is missing, without the others if they can."""
+        found = []
+        for population in self.populations[split]:
+            missing = [job for job in population.jobs if self.work[split].cache.find(population.stage(job)) is None]
+            if missing:
+                fewer = Population(missing)
+                found.append(fewer if fewer.shared == population.shared else population)
+        return found
 
     def _left(self, split: str) -> float:
         """Returns the effort that is left, as far as it can be told before there are samples."""
@@ -274,14 +311,14 @@ class Matrix:
         return sum(left.values())
 
     def _left_to_predict(self, split: str) -> float:
-        return sum(self.work[split].effort.predictors(population) for population in self._populations(split))
+        return sum(self.work[split].effort.predictors(population.jobs) for population in self._missing(split))
 
     def _record_finished(self, split: str) -> None:
         """Writes the records of the experiments whose figures have come in since the last time."""
         work = self.work[split]
         for experiment in (each for each in self.experiments[split] if not each.is_recorded):
             if experiment.jobs:
-                outputs = [work.predictions(job) for job in experiment.jobs]
+                outputs = [work.predictions(stage) for stage in experiment.stages]
                 experiment.outputs = [each for each in outputs if each is not None]
                 if len(experiment.outputs) < len(outputs):
                     continue
@@ -292,7 +329,8 @@ class Matrix:
     def _record(self, split: str, experiment: Experiment) -> dict[str, Any]:
         work = self.work[split]
         stages = work.keys.before_predictors(experiment.settings)
-        stages |= {f"predictions {job.seed}": job.stage for job in experiment.jobs}
+        predictors = zip(experiment.jobs, experiment.stages, strict=True)
+        stages |= {f"predictions {job.seed}": stage for job, stage in predictors}
         done = {name: found for name, stage in stages.items() if (found := work.cache.find(stage)) is not None}
         shown = self._items(split)
         origin = provenance(["recombine", *self.how.command], str(self.how.device))
@@ -321,7 +359,7 @@ class Matrix:
         return items(work.tasks[0], work.samples(self.references[split])[0])
 
 
-def _train(population: Sequence[Job], work: Work) -> None:
+def _train(population: Population, work: Work) -> None:
     work.train(population)
 
 

@@ -2,25 +2,33 @@
 
 import base64
 import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Required, TypedDict
+from typing import Any, Required, TypedDict
 
 import numpy as np
 
+from recombine import __version__
 from recombine.augmentation.protocol import Samples
 from recombine.data.output import locked, read_whole, replacing, sweep
 from recombine.data.sealing import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
-from recombine.evaluation.audit import audit
-from recombine.evaluation.seeds import summarize
-from recombine.example import Tokens
+from recombine.evaluation.metrics import Counts, analysis_elements, audit, novel
+from recombine.evaluation.significance import summarize
+from recombine.example import Example, Tokens
+from recombine.inflection import Inflection
 from recombine.paper.rows import in_file_names
-
-if TYPE_CHECKING:
-    from recombine.paper.tasks import Task
+from recombine.paper.tasks import CLASSES, KNOWN, RIGHT, SETS, UNJUDGED, Judge, Task, WordFormTask, of_each
 
 LISTED = 20
 """So many samples are listed, of all seeds together."""
@@ -67,7 +75,7 @@ class _Record(TypedDict, total=False):
     classes: list[dict[str, int]]
 
 
-def sampled_part(samples: Sequence[Samples], tasks: Sequence["Task"], seeds: Sequence[int]) -> dict[str, Any]:
+def sampled_part(samples: Sequence[Samples], tasks: Sequence[Task], seeds: Sequence[int]) -> dict[str, Any]:
     """Returns the part of a record that speaks of samples.
 
     Args:
@@ -89,7 +97,7 @@ def sampled_part(samples: Sequence[Samples], tasks: Sequence["Task"], seeds: Seq
     }
 
 
-def _listing(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> list[dict[str, Any]]:
+def _listing(samples: Sequence[Samples], task: Task, seeds: Sequence[int]) -> list[dict[str, Any]]:
     """Returns some samples of all seeds, drawn at random."""
     everything = [(seed, example) for seed, new in zip(seeds, samples, strict=True) for example in new]
     order = np.random.default_rng(0).permutation(len(everything))[:LISTED]
@@ -104,7 +112,7 @@ def _listing(samples: Sequence[Samples], task: "Task", seeds: Sequence[int]) -> 
     ]
 
 
-def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence["Task"]) -> dict[str, Any]:
+def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence[Task]) -> dict[str, Any]:
     """Returns the part of a record that speaks of the test set.
 
     Args:
@@ -122,6 +130,54 @@ def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence["Task"]
     }
 
 
+def word_form_part(
+    outputs: Sequence[Sequence[Tokens]], samples: Sequence[Samples], tasks: Sequence[WordFormTask]
+) -> dict[str, Any]:
+    """Returns the part of a record that only word forms have.
+
+    Args:
+        outputs: Predictions for the test examples, by seed; none for a dash.
+        samples: The new examples, by seed.
+        tasks: The data of each seed.
+    """
+    judges = of_each(tasks, lambda task: Judge(task.train, task.attested))
+    judged = [[(sample, judge(sample)) for sample in new] for judge, new in zip(judges, samples, strict=True)]
+    return {
+        "sets": dict(zip(SETS, tasks[0].sets, strict=True)),
+        "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
+        "counts": [_packed_counts(each, task) for each, task in zip(outputs, tasks, strict=False)],
+        "classes": [_in_order(Counter(name for _, name in each)) for each in judged],
+        "listing": _judged_listing([pair for each in judged for pair in each]),
+    }
+
+
+def _judged_listing(judged: Sequence[tuple[Example, str]]) -> list[dict[str, Any]]:
+    """Returns some samples of all seeds, drawn at random, with their classes."""
+    order = np.random.default_rng(0).permutation(len(judged))[:LISTED]
+    return [
+        {
+            "x": f"{word.lemma} {';'.join(word.tags)}",
+            "y": word.form,
+            "right": None if name == UNJUDGED else name in (RIGHT, KNOWN),
+            "class": name,
+        }
+        for sample, name in (judged[place] for place in order)
+        for word in [Inflection.from_fields(sample.x, sample.y)]
+    ]
+
+
+def _in_order(counts: Counter[str]) -> dict[str, int]:
+    return {name: counts[name] for name in CLASSES}
+
+
+def _packed_counts(outputs: Sequence[Tokens], task: WordFormTask) -> str:
+    """Returns what F1 is computed of, for each test item, as text."""
+    golds = [task.as_predicted(example).y for example in task.test]
+    found = [Counts.of(analysis_elements(gold), analysis_elements(y)) for gold, y in zip(golds, outputs, strict=True)]
+    rows = [(each.true_positives, each.false_positives, each.false_negatives) for each in found]
+    return base64.b64encode(np.array(rows, np.uint8).tobytes()).decode()
+
+
 def packed(marks: np.ndarray) -> str:
     """Returns truth values as text."""
     return base64.b64encode(np.packbits(marks).tobytes()).decode()
@@ -132,7 +188,7 @@ def unpacked(text: str, count: int) -> np.ndarray:
     return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
 
 
-def items(task: "Task", reference: Samples) -> list[dict[str, Any]]:
+def items(task: Task, reference: Samples) -> list[dict[str, Any]]:
     """Returns test items to look at: some whose inputs are among the reference's samples, and some others.
 
     Each has the output that the samples have for it (the most probable one), or None.
@@ -153,9 +209,7 @@ def items(task: "Task", reference: Samples) -> list[dict[str, Any]]:
     ]
 
 
-def with_predictions(
-    shown: Sequence[Mapping[str, Any]], task: "Task", outputs: Sequence[Tokens]
-) -> list[dict[str, Any]]:
+def with_predictions(shown: Sequence[Mapping[str, Any]], task: Task, outputs: Sequence[Tokens]) -> list[dict[str, Any]]:
     """Returns the items with what one network predicts for them."""
     predicted = {" ".join(example.x): " ".join(y) for example, y in zip(task.test, outputs, strict=True)}
     return [{**item, "predicted": predicted[item["x"]]} for item in shown]
@@ -225,8 +279,49 @@ def _holds(packed: str, count: int) -> bool:
     return count >= 0 and len(packed) == 4 * ((in_bytes + 2) // 3)
 
 
-def correctness(record: Mapping[str, Any]) -> np.ndarray | None:
-    """Returns which test examples each seed got right, one seed after the other; None if the record does not say."""
-    if not record.get("correct"):
-        return None
-    return np.concatenate([unpacked(each, record["tested"]) for each in record["correct"]]).astype(float)
+def provenance(command: Sequence[str], device: str) -> dict[str, str]:
+    """Returns what a record says of its origin.
+
+    Args:
+        command: The words that were typed.
+        device: Where networks were trained, e.g. ``"cuda"``.
+    """
+    import torch
+
+    on_gpu = device.startswith("cuda")
+    # With a cluster, the GPU may be another machine's.
+    gpu = torch.cuda.get_device_name() if on_gpu and torch.cuda.is_available() else device
+    return {
+        "command": shlex.join(command),
+        "commit": commit(),
+        "device": gpu if on_gpu else platform.processor() or platform.machine(),
+        "recombine": __version__,
+        "torch": torch.__version__,
+        "python": sys.version.split()[0],
+        "date": today(),
+    }
+
+
+@cache
+def commit() -> str:
+    """Returns the commit of this code, if it lies in a repository of its own, or what RECOMBINE_COMMIT says."""
+    told = os.environ.get("RECOMBINE_COMMIT")
+    if told:
+        return told
+    # An installed copy may lie within a repository of its user's, whose commit says nothing of it.
+    own = _git("ls-files", "--error-unmatch", Path(__file__).name)
+    return _git("rev-parse", "HEAD") or "unknown" if own else "unknown"
+
+
+def _git(*words: str) -> str:
+    """Returns what git says in the folder of this file; nothing if it fails or is not there."""
+    command = ["git", "-C", str(Path(__file__).parent), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
+def today() -> str:
+    """Returns the date, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%d")

@@ -1,10 +1,43 @@
-"""What the records say of samples (section 5.3) and of single test items (appendix G.3)."""
+"""What the records say of samples (section 5.3), of their classes and of single test items (appendix G.3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recombine.paper.table import Records, commit_of
+from recombine.paper.tables import Records, commit_of
+from recombine.paper.tasks import CLASSES, UNJUDGED
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """What the samples of a row are, all seeds together.
+
+    Attributes:
+        row: The row.
+        column: Language and hints.
+        samples: How many samples there are.
+        judged: The share of them that can be judged.
+        classes: How many there are of each class.
+        listing: Some of them, drawn at random, with their classes.
+    """
+
+    row: str
+    column: str
+    samples: int
+    judged: float
+    classes: dict[str, int]
+    listing: list[dict[str, Any]]
+
+
+def class_reports(records: Records) -> list[ClassReport]:
+    """Returns what the samples of each experiment are that drew any."""
+    return [_classes(*key, record) for key, record in records.items() if any(record["kept"])]
+
+
+def _classes(row: str, column: str, record: Mapping[str, Any]) -> ClassReport:
+    total = {name: sum(each[name] for each in record["classes"]) for name in CLASSES}
+    samples = sum(total.values())
+    return ClassReport(row, column, samples, 1 - total[UNJUDGED] / samples, total, record["listing"])
 
 
 @dataclass(frozen=True)

@@ -32,15 +32,25 @@ class Table:
 
     Attributes:
         folder: The folder of files, within the package.
-        splits: What there are columns for, in order.
+        splits: What the paper has columns for, in order.
+        further: A pattern that the names of other splits have.
     """
 
     folder: str
     splits: tuple[str, ...]
+    further: str = "(?!)"
+
+    def has(self, split: str) -> bool:
+        """Tells whether rows can be run on a split."""
+        return split in self.splits or re.fullmatch(self.further, split) is not None
 
 
 TABLE_1 = Table("experiments", SPLITS)
-TABLE_2 = Table("experiments/morphology", tuple(f"{language}-{hints}" for language in LANGUAGES for hints in HINTS))
+TABLE_2 = Table(
+    "experiments/morphology",
+    tuple(f"{language}-{hints}" for language in LANGUAGES for hints in HINTS),
+    further=rf".+-({'|'.join(map(str, HINTS))})",
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class Row:
         published: The paper's figures by split, where it has the row.
         note: A sentence to show beneath the table, or nothing.
         layers: Its settings, from the most general.
+        everywhere: Whether it is run on splits that the paper does not have, too.
     """
 
     name: str
@@ -75,6 +86,11 @@ class Row:
     published: Mapping[str, Published]
     note: str
     layers: tuple[Layer, ...]
+    everywhere: bool = True
+
+    def runs_on(self, split: str) -> bool:
+        """Tells whether the row is run on a split of its table."""
+        return split in self.splits or self.everywhere
 
 
 def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
@@ -110,15 +126,15 @@ def chosen(
         RecombineError: If there is no such row or split, or a row is run on none of the splits.
     """
     for split in splits:
-        if split not in table.splits:
+        if not table.has(split):
             raise unknown("split", split, table.splits)
     known = {row.name: row for row in rows}
     for name in names or ():
         if name not in known:
             raise unknown("row", name, known)
-        if not set(known[name].splits) & set(splits):
+        if not any(map(known[name].runs_on, splits)):
             raise RecombineError(f"the row {name!r} is run on {' and '.join(known[name].splits)} only.")
-    return [row for row in rows if set(row.splits) & set(splits) and (names is None or row.name in names)]
+    return [row for row in rows if any(map(row.runs_on, splits)) and (names is None or row.name in names)]
 
 
 def _added(folder: Path | None) -> list[Path]:
@@ -140,7 +156,7 @@ def _parsed(file: Traversable) -> dict[str, Any]:
 
 
 def _layer(content: Mapping[str, Any], place: str, table: Table) -> Layer:
-    splits = {split: content[split] for split in table.splits if split in content}
+    splits = {key: settings for key, settings in content.items() if table.has(key)}
     for split, settings in splits.items():
         _expect(isinstance(settings, dict), split, "a table", place=place)
     return Layer(place, {key: value for key, value in content.items() if key not in splits}, splits)
@@ -153,6 +169,7 @@ def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Tab
     _expect(named, "name", "the name of the row, without commas", place=place)
     _expect(isinstance(note, str), "note", "a string", place=place)
     _expect(like is None or like in [*before], "like", "the name of a row in an earlier file", place=place)
+    everywhere = "splits" not in content and (like is None or before[like].everywhere)
     splits = content.pop("splits", [*(before[like].splits if like else table.splits)])
     valid = isinstance(splits, list) and bool(splits) and all(split in table.splits for split in splits)
     _expect(valid, "splits", f"a list of {' and '.join(table.splits)}", place=place)
@@ -165,6 +182,7 @@ def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Tab
         published={split: _published(split, figure, table, place=place) for split, figure in published.items()},
         note=note,
         layers=(*layers, _layer(content, place, table)),
+        everywhere=everywhere,
     )
 
 

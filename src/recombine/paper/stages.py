@@ -13,9 +13,9 @@ from typing import Any
 from recombine.data.output import ROOM, replacing_folder
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.paper.provenance import commit, today
+from recombine.paper.records import commit, today
 
-FORMAT = 13
+FORMAT = 14
 """Raised whenever the same settings give another result than before, or its files look different."""
 
 MANIFEST = "stage.json"

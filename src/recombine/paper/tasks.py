@@ -1,13 +1,36 @@
-"""The data of the experiments on SCAN, and what experiments whose seeds have data of their own need."""
+"""The data of the experiments: splits of SCAN, and word forms with what tells right samples of them from wrong ones.
 
-from collections.abc import Callable, Sequence
+The paper's authors judged samples of word forms by hand (appendix G.3). Here a sample is compared with all word forms
+of the language's official file, most of which its split does not train on: a lemma with these tags, or with this form,
+that the file has tells right from wrong. Most samples have neither, often for a lemma that no file has, and cannot be
+judged.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 from recombine.augmentation.protocol import Validator
-from recombine.data import scan
+from recombine.data import files, scan, sigmorphon
+from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.inflection import Inflection, is_inflection, is_tag, reordered, split_analysis
+
+SETS = ("PST", "FUT", "OTHER")
+"""The test sets, in the order in which they stand in a task's test examples."""
+
+RIGHT, MISMATCH, WRONG, KNOWN, UNJUDGED = (
+    "correct and novel",
+    "inflection and tags do not match",
+    "wrong inflection",
+    "also in train",
+    "cannot be judged",
+)
+CLASSES = (RIGHT, MISMATCH, WRONG, KNOWN, UNJUDGED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +40,8 @@ class Task:
     Attributes:
         train: Training examples, all different.
         test: Test examples, which nothing but the final score sees.
-        gold: The true output of an input, or None for an input that has none; None: nobody knows.
-        relevant: Tells of a token whether its rarity counts; None: that of all does.
+        gold: Gives the true output of an input, or None for an input that has none; None: nobody knows.
+        relevant: Tells of a token whether its rarity counts; None: every token's does.
         reject: Says why a sample cannot be an example of this task, or None; None: every sample can.
         as_predicted: Gives an example in the order in which predictors see it.
     """
@@ -60,3 +83,123 @@ def of_each(tasks: Sequence[Kind], make: Callable[[Kind], Made]) -> list[Made]:
     """Returns what is made of each seed's task, made once of those that several seeds share."""
     made = {id(task): make(task) for task in different(tasks)}
     return [made[id(task)] for task in tasks]
+
+
+class Attested:
+    """The word forms of a language's file, to be looked up; splits share them.
+
+    Attributes:
+        forms: Those of a lemma with certain tags.
+        of_lemma: Those of a lemma.
+    """
+
+    def __init__(self, words: Iterable[Inflection]) -> None:
+        self.forms: dict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
+        self.of_lemma: dict[str, set[str]] = defaultdict(set)
+        for word in words:
+            self.forms[word.lemma, frozenset(word.tags)].add(word.form)
+            self.of_lemma[word.lemma].add(word.form)
+
+
+class Judge:
+    """Tells the class of a sample.
+
+    Args:
+        train: The training examples, in the generator's order.
+        attested: All word forms of the language's file.
+    """
+
+    def __init__(self, train: Iterable[Example], attested: Attested) -> None:
+        self._train, self._attested = frozenset(train), attested
+
+    def __call__(self, sample: Example) -> str:
+        """Returns one of `CLASSES`; the order of tags plays no part."""
+        if sample in self._train:
+            return KNOWN
+        word = Inflection.from_fields(sample.x, sample.y)
+        forms = self._attested.forms.get((word.lemma, frozenset(word.tags)), set())
+        if word.form in forms:
+            return RIGHT
+        if word.form in self._attested.of_lemma.get(word.lemma, ()):
+            return MISMATCH
+        return WRONG if forms else UNJUDGED
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordFormTask(Task):
+    """One split of the few-shot task, in the generator's order.
+
+    Attributes:
+        sets: How many test examples each of `SETS` has.
+        attested: All word forms of the language's file, those of the split among them.
+    """
+
+    sets: tuple[int, ...]
+    attested: Attested
+
+    @classmethod
+    def of(cls, split: sigmorphon.FewShot, attested: Attested) -> "WordFormTask":
+        """Makes a task of a split.
+
+        Args:
+            split: The split.
+            attested: All word forms of the language's file.
+        """
+        tests = (split.past, split.future, split.other)
+        return cls(
+            train=[form.for_generation for form in split.train],
+            test=[form.for_generation for forms in tests for form in forms],
+            relevant=is_tag,
+            reject=no_word_form,
+            as_predicted=reordered,
+            sets=tuple(map(len, tests)),
+            attested=attested,
+        )
+
+
+def no_word_form(sample: Example) -> str | None:
+    """Says why a sample cannot be a word form with its analysis, or None if it can."""
+    if not is_inflection(sample):
+        return "no word form"
+    tags = split_analysis(sample.x)[1]
+    return "with a tag twice" if len(set(tags)) < len(tags) else None
+
+
+class WordFormTasks:
+    """Gives the task of a language and number of hints, such as ``spanish-8``, for a seed: seeds take splits in turn.
+
+    Args:
+        source: A folder with the shared task's files; None to download them.
+        part: What of each split is wanted.
+    """
+
+    def __init__(
+        self, source: Path | None, part: Callable[[sigmorphon.FewShot], sigmorphon.FewShot] = lambda split: split
+    ) -> None:
+        self.source, self.part = source, part
+        self._drawn: dict[str, tuple[list[WordFormTask], Iterator[WordFormTask]]] = {}  # by language: so far, the rest
+
+    def __call__(self, column: str, seed: int) -> WordFormTask:
+        """Returns the task, the same object whenever it is asked for again."""
+        language, hints = column.rsplit("-", 1)
+        if language not in self._drawn:
+            self._drawn[language] = [], self._draw(language)
+        tasks, rest = self._drawn[language]
+        place = sigmorphon.drawn_before(int(hints), seed % len(sigmorphon.SPLITS))
+        try:
+            tasks += islice(rest, max(0, place + 1 - len(tasks)))
+        except BaseException:  # what failed has ended: who asks again has it drawn again
+            self._drawn[language] = tasks, islice(self._draw(language), len(tasks), None)
+            raise
+        return tasks[place]
+
+    def _draw(self, language: str) -> Iterator[WordFormTask]:
+        """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
+        path = sigmorphon.locate(language, self.source)
+        words = files.read_inflections(path)
+        attested = Attested(words)
+        try:
+            for split in sigmorphon.few_shots(words):
+                yield WordFormTask.of(self.part(split), attested)
+        except RecombineError as error:
+            raise RecombineError(error.message, place=str(path), hint=error.hint) from None

@@ -1,6 +1,7 @@
-"""How each stage of the rows of one split is done, unless it has been done before."""
+"""How each stage of the rows of one split is done, unless it has been done before, and the files of its results."""
 
 import gc
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -12,44 +13,22 @@ import torch
 
 from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
+from recombine.data import files
+from recombine.data.formats import Jsonl
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Progress, Report
 from recombine.neighborhoods import Neighborhoods
 from recombine.paper.drawing import drawn
-from recombine.paper.effort import Effort
-from recombine.paper.files import read_predictions, read_samples, write_predictions, write_samples
-from recombine.paper.keys import Keys
+from recombine.paper.keys import Effort, Job, Keys, Population
 from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Done, Stage
 from recombine.paper.tasks import Task, different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Prediction, Predictor
 from recombine.training.loop import History
-from recombine.training.recipe import Recipe
 
-ROWS, MODEL, PREDICTIONS = "rows.npz", "model", "predictions.jsonl"
-
-
-@dataclass(frozen=True)
-class Job:
-    """One predictor to train.
-
-    Attributes:
-        stage: Where its predictions are kept.
-        recipe: How it is trained.
-        task: Its data.
-        seed: Its seed.
-        samples: The new examples that it sees; none: the originals only.
-        p_aug: How often it sees one.
-    """
-
-    stage: Stage
-    recipe: Recipe
-    task: Task
-    seed: int
-    samples: Sequence[Example]
-    p_aug: float | None
+ROWS, MODEL, ACCOUNT, PREDICTIONS = "rows.npz", "model", "account.json", "predictions.jsonl"
 
 
 @dataclass
@@ -172,7 +151,7 @@ class Work:
         """Returns the predictors that a row needs, one for each seed."""
         return [
             Job(
-                self.keys.predictions(settings, new.examples, seed),
+                self.keys.predictor(settings, new.examples, seed),
                 settings.predictor,
                 task,
                 seed,
@@ -182,19 +161,17 @@ class Work:
             for task, seed, new in zip(self.tasks, self.seeds, samples, strict=True)
         ]
 
-    def train(self, jobs: Sequence[Job]) -> None:
-        """Trains predictors of one recipe as one population and keeps their predictions."""
+    def train(self, population: Population) -> None:
+        """Trains predictors as one population and keeps the predictions that are not there yet."""
         self.forget()
+        jobs = population.jobs
         predictor = Predictor(jobs[0].recipe, seeds=[job.seed for job in jobs], device=str(self.device))
         tasks = [job.task for job in jobs]
         originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
         inputs = of_each(tasks, lambda task: [example.x for example in _as_predicted(task, task.test)])
         shown = self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs))
-        # The longest epoch is the population's. Whose it is is kept last: if a kill comes between, the rest train as
-        # long as before, and the state, which has the name of the last one, gives way to theirs.
-        order = sorted(range(len(jobs)), key=lambda number: _epoch(jobs[number]))
         began = time.perf_counter()
-        with self._training(jobs[order[-1]].stage) as state:
+        with self._training(population.stage(jobs[-1])) as state:
             with shown as report:
                 predictor.fit_each(
                     originals if self.shared is None else originals[0],
@@ -209,14 +186,22 @@ class Work:
             tested = time.perf_counter()
             # Each has its share of what the population took.
             seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
-            for number in order:
-                self._keep(jobs[number], found[number], predictor.fitted_.history, number, seconds=seconds)
+            for number, job in enumerate(jobs):
+                stage = population.stage(job)
+                if self.cache.find(stage) is None:
+                    self._keep(stage, found[number], predictor.fitted_.history, number, seconds=seconds)
 
     def _keep(
-        self, job: Job, predictions: Sequence[Prediction], history: History, number: int, *, seconds: dict[str, float]
+        self,
+        stage: Stage,
+        predictions: Sequence[Prediction],
+        history: History,
+        number: int,
+        *,
+        seconds: dict[str, float],
     ) -> None:
         """Keeps what one predictor of a population predicts, and how it was trained."""
-        with self.cache.doing(job.stage) as done:
+        with self.cache.doing(stage) as done:
             write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
             done.seconds = seconds
             done.facts = {"epochs": history.epochs(number)}
@@ -234,9 +219,9 @@ class Work:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    def predictions(self, job: Job) -> list[Tokens] | None:
+    def predictions(self, stage: Stage) -> list[Tokens] | None:
         """Returns a predictor's outputs for the test set, if it has been trained."""
-        done = self.cache.find(job.stage)
+        done = self.cache.find(stage)
         return None if done is None else read_predictions(done.folder / PREDICTIONS)
 
     @contextmanager
@@ -253,12 +238,37 @@ def _alone(task: Task, settings: Settings) -> Neighborhoods:
     return Neighborhoods(np.arange(len(task.train), dtype=np.int32)[:, None], settings.neighborhood.name)
 
 
-def _epoch(job: Job) -> float:
-    """Returns how many examples an epoch of a predictor has: the originals once, and the new ones between them."""
-    originals = len(job.task.train)
-    return originals + len(job.samples) if job.p_aug is None else originals / (1 - job.p_aug)
-
-
 def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
     """Returns examples in the order in which predictors see them."""
     return [task.as_predicted(example) for example in examples]
+
+
+def write_samples(each: Sequence[Samples], folder: Path) -> None:
+    """Writes the samples of each seed, and how many candidates were rejected and why."""
+    for number, samples in enumerate(each):
+        lines = "".join(f"{Jsonl().render(example)}\n" for example in samples)
+        (folder / f"{number}.jsonl").write_text(lines, encoding="utf-8")
+    accounts = [
+        {"requested": samples.requested, "rejected": dict(samples.rejected), "shortfall": samples.shortfall}
+        for samples in each
+    ]
+    (folder / ACCOUNT).write_text(json.dumps(accounts, indent=1), encoding="utf-8")
+
+
+def read_samples(folder: Path) -> list[Samples]:
+    """Reads what `write_samples` wrote."""
+    accounts = json.loads((folder / ACCOUNT).read_text(encoding="utf-8"))
+    return [
+        Samples(tuple(files.iterate(folder / f"{number}.jsonl", format="jsonl")), **account)
+        for number, account in enumerate(accounts)
+    ]
+
+
+def write_predictions(outputs: Sequence[Tokens], path: Path) -> None:
+    """Writes one output a line."""
+    path.write_text("".join(f"{json.dumps(y, ensure_ascii=False)}\n" for y in outputs), encoding="utf-8")
+
+
+def read_predictions(path: Path) -> list[Tokens]:
+    """Reads what `write_predictions` wrote."""
+    return [tuple(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

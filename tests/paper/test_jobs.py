@@ -11,15 +11,13 @@ from word_forms import write_language
 
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
-from recombine.paper.distribution import Source, sources
 from recombine.paper.drawing import drawn
-from recombine.paper.files import read_samples
-from recombine.paper.jointly import joint_jobs
+from recombine.paper.jobs import Joint, Source, join, sources
 from recombine.paper.rows import TABLE_2, read_rows
+from recombine.paper.scale import word_form_scale
 from recombine.paper.settings import Settings
 from recombine.paper.stages import Cache
-from recombine.paper.word_form_scale import word_form_scale
-from recombine.paper.work import Work
+from recombine.paper.work import Work, read_samples
 
 ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 SPLITS = ("spanish-8", "turkish-8")
@@ -54,21 +52,31 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
     names = ("geca", *learned, "geca + recomb-1 + resampling")  # the last has the samples of two others
 
     def missing(*splits: str) -> dict[str, list[Source]]:
-        return {
-            split: [each for name in names for each in sources(work[split], name, found(name, split))]
-            for split in splits
-        }
+        return {split: [each for name in names for each in sources(name, found(name, split))] for split in splits}
+
+    def joined(*splits: str) -> list[Joint]:
+        for each in work.values():
+            each.keys.populations.clear()
+        return join(missing(*splits), work)
 
     # Without neighborhoods there is nothing to train recomb-1 on, and a single split has nobody to join.
-    assert [job.name for job in joint_jobs(missing(*SPLITS), work)] == ["spanish-8, turkish-8, learned aug"]
+    assert [joint.name for joint in joined(*SPLITS)] == ["spanish-8, turkish-8, learned aug"]
     for split in SPLITS:
         work[split].neighborhoods(found("recomb-1", split))
-    assert not joint_jobs(missing("spanish-8"), work)
-    jobs = joint_jobs(missing(*SPLITS), work)
-    assert [job.name for job in jobs] == [f"spanish-8, turkish-8, {row}" for row in ("learned aug", "recomb-1")]
-    for job in jobs:
-        job.do()
-    assert not joint_jobs(missing(*SPLITS), work)
+    assert not joined("spanish-8")
+    alone = work["spanish-8"].keys.generator(found("recomb-1", "spanish-8")).key
+    joints = joined(*SPLITS)
+    assert [joint.name for joint in joints] == [f"spanish-8, turkish-8, {row}" for row in ("learned aug", "recomb-1")]
+    for joint in joints:
+        assert joint.is_missing
+        joint.train_and_draw()
+    assert not any(joint.is_missing for joint in joined(*SPLITS))
+    # They start from other weights than networks trained alone, so they are kept under other keys.
+    assert work["spanish-8"].keys.generator(found("recomb-1", "spanish-8")).key != alone
+    joints[1].part()
+    assert work["spanish-8"].keys.generator(found("recomb-1", "spanish-8")).key == alone
+    assert cache.find(work["spanish-8"].keys.generator(found("recomb-1", "spanish-8"))) is None
+    joined(*SPLITS)
     settings = found("recomb-1", "spanish-8")
     whole = work["spanish-8"].untrained(settings, [0, 1, 0, 1])
     tasks = [task.train for split in SPLITS for task in work[split].tasks]
@@ -98,10 +106,10 @@ def test_networks_that_cannot_be_kept_are_told_of_and_their_samples_are(
 
     monkeypatch.setattr(Recombination, "save", save)
     work = two_languages(tmp_path)
-    missing = {split: list(sources(work[split], "learned aug", found("learned aug", split))) for split in SPLITS}
-    (job,) = joint_jobs(missing, work)
+    missing = {split: sources("learned aug", found("learned aug", split)) for split in SPLITS}
+    (joint,) = join(missing, work)
     with pytest.raises(RecombineError, match="no room"):
-        job.do()
+        joint.train_and_draw()
     for split in SPLITS:
         settings = found("learned aug", split)
         assert work[split].cache.find(work[split].keys.generator(settings)) is None

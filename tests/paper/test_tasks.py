@@ -11,9 +11,19 @@ from recombine.data.sigmorphon import FewShot, few_shot
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
-from recombine.paper.error_classes import KNOWN, MISMATCH, RIGHT, UNJUDGED, WRONG, Attested, Judge
 from recombine.paper.rows import LANGUAGES
-from recombine.paper.word_forms import WordFormTask, WordFormTasks, no_word_form
+from recombine.paper.tasks import (
+    KNOWN,
+    MISMATCH,
+    RIGHT,
+    UNJUDGED,
+    WRONG,
+    Attested,
+    Judge,
+    WordFormTask,
+    WordFormTasks,
+    no_word_form,
+)
 
 PUBLISHED = Path(__file__).parent.parent.parent.parent / "shared/data/sigmorphon2018"
 

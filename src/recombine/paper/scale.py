@@ -1,0 +1,123 @@
+"""What experiments are made on and with: at the paper's size, at one for a CPU, or as a rehearsal.
+
+The figures of a rehearsal mean nothing: every stage of every row within a minute or so on a CPU.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from recombine.augmentation.protocol import Samples
+from recombine.data.sigmorphon import FewShot
+from recombine.example import Tokens
+from recombine.paper.records import word_form_part
+from recombine.paper.rows import Row
+from recombine.paper.settings import WORD_FORMS, Settings, settings
+from recombine.paper.tasks import Task, WordFormTasks, part_of, task
+from recombine.training.presets import SMALL_WORD_FORM_GENERATOR, SMALL_WORD_FORM_PREDICTOR
+from recombine.training.recipe import Recipe
+
+LEFT_OUT = frozenset({"after", "look", "opposite", "thrice", "twice"})
+"""Commands with these words are left out."""
+
+Size = Literal["paper", "small", "tiny"]
+
+SMALL = replace(
+    WORD_FORMS,
+    generator=SMALL_WORD_FORM_GENERATOR,
+    predictor=replace(SMALL_WORD_FORM_PREDICTOR, min_steps=0, own_epochs=True),  # there are steps enough
+)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the experiments are made on and with; a rehearsal makes both smaller.
+
+    Attributes:
+        task: Gives the data of a split for a seed; for seeds that share data, the same object.
+        settings: Gives the settings of a row on a split.
+        reference: The row whose samples say which test items are shown for all rows of a split; None: none are.
+        further: Gives what else a record is to say, from outputs, samples and tasks by seed.
+    """
+
+    task: Callable[[str, int], Task] = lambda split, _: task(split)
+    settings: Callable[[Row, str], Settings] = settings
+    reference: str | None = "recomb-2"
+    further: Callable[[Sequence[Sequence[Tokens]], Sequence[Samples], Sequence[Task]], dict[str, Any]] = lambda *_: {}
+
+
+@lru_cache(maxsize=2)
+def tiny_task(split: str) -> Task:
+    """Returns a small part of a split."""
+    return part_of(task(split), lambda example: not LEFT_OUT & set(example.x))
+
+
+def tiny_settings(row: Row, split: str) -> Settings:
+    """Returns a row's settings with tiny networks, few steps and few samples."""
+    found = settings(row, split)
+    return replace(
+        found,
+        generator=replace(_tiny(found.generator), epochs=100, max_steps=160),
+        predictor=replace(_tiny(found.predictor), epochs=2),
+        sampling=replace(found.sampling, patience=20, batch=64, novelty="input"),
+        direct=replace(found.direct, first=2, second=2),
+        n=8,
+    )
+
+
+def _tiny(recipe: Recipe) -> Recipe:
+    network = recipe.network
+    small = replace(
+        network,
+        hidden=16,
+        embedding=8,
+        attention=min(16, network.attention),
+        latent=min(4, network.latent),
+        dropout=0.0,
+        state_dropout=min(0.1, network.state_dropout),
+        write_dropout=0.0,
+    )
+    return replace(recipe, network=small, batch=16, lr=0.02)
+
+
+def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
+    """Returns what the experiments of Table 2 are made on and with.
+
+    Args:
+        source: A folder with the shared task's files; None to download them.
+        size: Of the networks; ``tiny`` is a rehearsal on a part of the data.
+    """
+    tiny = size == "tiny"
+    base = WORD_FORMS if size == "paper" else SMALL
+
+    def of(row: Row, split: str) -> Settings:
+        found = settings(row, split, base)
+        return _tiny_word_forms(found) if tiny else found
+
+    tasks = WordFormTasks(source, _small_part) if tiny else WordFormTasks(source)
+    return Scale(tasks, of, reference=None, further=word_form_part)  # type: ignore[arg-type]
+
+
+def _small_part(split: FewShot) -> FewShot:
+    # Hints come last.
+    train = (*split.train[:60], *split.train[-16:])
+    return FewShot(train, split.past[:6], split.future[:6], split.other[:6])
+
+
+def _tiny_word_forms(found: Settings) -> Settings:
+    return replace(
+        found,
+        generator=replace(_tiny_recipe(found.generator), epochs=100, max_steps=120),
+        predictor=replace(_tiny_recipe(found.predictor), epochs=2),
+        sampling=replace(found.sampling, patience=20, batch=64),
+        resampler=replace(found.resampler, epsilon=0.2),
+        n=8,
+    )
+
+
+def _tiny_recipe(recipe: Recipe) -> Recipe:
+    return replace(
+        recipe, network=replace(recipe.network, hidden=16, embedding=16), batch=16, lr=0.02, min_steps=0, max_steps=None
+    )
