@@ -200,7 +200,7 @@ def test_an_interrupt_while_commands_are_imported(run: Run, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "recombine.cli.app", Interrupting("recombine.cli.app"))
     done = run("--version")
     assert (done.code, done.out) == (130, "")
-    assert done.err == "Error: interrupted; no file is left half written. To go on, give the same command again.\n"
+    assert done.err == "Error: interrupted; no file is left half written. To continue, give the same command again.\n"
 
 
 def test_usage_errors_are_known_by_what_they_have_not_by_their_class(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

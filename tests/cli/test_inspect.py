@@ -166,7 +166,7 @@ def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tm
     path = tmp_path / "pairs.tsv"
     path.write_text("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n")
     done = run("inspect", path)
-    assert "looks like names of columns" in done.err
+    assert "looks like column names" in done.err
     assert "--header" in done.err
     assert inspected(run, path)["examples"] == 3
     done = run("inspect", path, "--header")
@@ -182,7 +182,7 @@ def test_a_header_of_word_forms_is_told_of_and_skipped_on_request(
     path = tmp_path / "forms.tsv"
     path.write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
     done = run("inspect", path, *options)
-    assert "looks like names of columns" in done.err
+    assert "looks like column names" in done.err
     assert inspected(run, path, *options)["examples"] == 3
     done = run("inspect", path, *options, "--header")
     assert "looks like" not in done.err

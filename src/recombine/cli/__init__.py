@@ -1,4 +1,4 @@
-"""The command line: one file per command, each a function that parses and prints and plain functions that do."""
+"""The command line: commands parse options, call the package, and print what comes of it."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 """The exit code after the interrupt key."""
-AGAIN = "interrupted; no file is left half written. To go on, give the same command again."
+AGAIN = "interrupted; no file is left half written. To continue, give the same command again."
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Puts the commands together, ``recombine env`` among them, and turns what ends them into a sentence and a code."""
+"""Registers the commands, and turns errors into a sentence and an exit code; ``recombine env`` is here, too."""
 
 import os
 import platform

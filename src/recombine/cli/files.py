@@ -184,8 +184,8 @@ def _warn_of_header(examples: Sequence[Example], source: str) -> None:
 
     if looks_like_header(examples):
         say(
-            f"Warning: the first line of {name_of(source)} looks like names of columns, and is taken for an example: "
-            f"{examples[0]}. If it is no example, give --header, or remove the line."
+            f"Warning: the first line of {name_of(source)} looks like column names but is read as an example: "
+            f"{examples[0]}. If it is not an example, give --header or remove the line."
         )
 
 
@@ -197,8 +197,8 @@ def _warn_of_columns(examples: Sequence[Example], source: str) -> None:
         tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
         say(
             f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
-            "Lemma, form and tags are expected; in another order they are read with --tokens characters and --columns, "
-            "the numbers of lemma, form and tags, instead of --format sigmorphon."
+            "The columns should be lemma, form, tags. If yours have another order, give --tokens characters and "
+            "--columns with the numbers of lemma, form and tags, instead of --format sigmorphon."
         )
 
 
@@ -214,7 +214,7 @@ def check_one_standard_input(*sources: str | None) -> None:
 
 
 def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example]) -> None:
-    """Says so if most tokens of the new examples are in no original, on either side.
+    """Warns if most tokens of the new examples are in no original, on either side.
 
     Args:
         originals: The examples that the new ones should have been made of.
@@ -237,7 +237,7 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
 
 
 def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] | None, *, named: str | None) -> None:
-    """Says so if the test examples are the training examples.
+    """Warns if the test examples are the training examples.
 
     Args:
         train: The training examples.
@@ -249,7 +249,7 @@ def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] |
 
 
 def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
-    """Warns, and tells whether it did, if outputs are tokens of their own, where characters might have much in common.
+    """Warns if hardly any two outputs share a token, though they may share characters; returns whether it did.
 
     Args:
         examples: The training examples.
@@ -260,8 +260,8 @@ def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
     unlike = tokens == "words" and are_unlike(examples)
     if unlike:
         say(
-            f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so that there is "
-            "little to recombine. If they have parts in common, give --tokens characters."
+            f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so there is "
+            "little to recombine. If outputs share parts of words, give --tokens characters."
         )
     return unlike
 
@@ -291,7 +291,7 @@ def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) ->
     for target in targets:
         if str(target) != STANDARD and Path(target).resolve() in read:
             raise RecombineError(
-                "this file is read, too.", place=str(target), hint="Choose another name for the output."
+                "this file is also an input.", place=str(target), hint="Choose another name for the output."
             )
 
 

@@ -64,7 +64,7 @@ Further = Annotated[
     Path | None,
     typer.Option("--experiments", metavar="DIR", help="Files of further rows, in the form of the shipped ones."),
 ]
-Show = Annotated[bool, typer.Option("--show", help="Run nothing; print the table from the figures there are.")]
+Show = Annotated[bool, typer.Option("--show", help="Print the table from existing figures; run nothing.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown instead.")]
 Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="Capture training steps as CUDA graphs on a GPU.")]
 Tiny = Annotated[bool, typer.Option("--tiny", hidden=True, help="Rehearse on a part of the data with tiny networks.")]
@@ -83,7 +83,7 @@ Splits = Annotated[str, typer.Option("--splits", metavar="N,M", help="Which of t
 PerSplit = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind a split.")]
 NetworkSize = Annotated[str, typer.Option("--size", metavar="NAME", help="Networks: paper, or small for a CPU.")]
 PValues = Annotated[bool, typer.Option("--p-values", help="With --show: compare every two rows instead.")]
-Errors = Annotated[bool, typer.Option("--errors", help="With --show: tell what is wrong with samples instead.")]
+Errors = Annotated[bool, typer.Option("--errors", help="With --show: count what is wrong with samples instead.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ class Running:
 
 
 def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, running: Running) -> None:
-    """Runs Table 1 (SCAN) at the paper's settings, on a GPU within minutes; what is done already is not done again.
+    """Runs Table 1 (SCAN) at the paper's settings, on a GPU within minutes; finished stages are not repeated.
 
     Example:
       recombine paper table1
@@ -228,7 +228,7 @@ def table2_cli(
     errors: Errors = False,
     running: Running,
 ) -> None:
-    """Runs Table 2 (few-shot morphology): each split is a network's own; what is done already is not done again.
+    """Runs Table 2 (few-shot morphology): each network has a split of its own; finished stages are not repeated.
 
     Example:
       recombine paper table2

@@ -103,7 +103,7 @@ def working(on: str) -> Iterator[None]:
     from rich.console import Console
     from rich.live import Live
 
-    # A thread that redraws would be in the way of forks.
+    # Without a thread that redraws: processes may be forked meanwhile.
     with Live(f"{on} …", console=Console(stderr=True, markup=False), auto_refresh=False, transient=True) as shown:
         shown.refresh()
         yield
@@ -117,7 +117,7 @@ def progress(
 
     Args:
         what: The stage, e.g. ``"Training the predictor"``.
-        effort: Of no importance where stages are shown one by one.
+        effort: Ignored: stages are shown one by one.
         judged: What the evaluation after each epoch of training tells, e.g. ``"held-out accuracy"``.
         max_time: The bound on training in seconds, if there is one.
     """
@@ -143,7 +143,7 @@ def progress(
 
 @contextmanager
 def searching(what: str, examples: int, executor: "Executor | None" = None) -> Iterator["Effort"]:
-    """Gives how neighborhoods are searched for: of many examples, in parts.
+    """Gives the effort of a search for neighborhoods: many examples are searched in parts, with progress.
 
     Args:
         what: What is under way.
@@ -188,10 +188,10 @@ def duration(seconds: float) -> str:
 
 
 class MatrixProgress:
-    """Follows stages one after the other and tells the time that all of them together still need.
+    """Shows how far a whole table is, stage by stage, and how long all that is left will take.
 
-    Effort is what stages are told to be; how long a unit of it takes is seen from what has been done so far, or from
-    the stage under way where that is slower: after a second of neighborhoods nobody knows how long networks take.
+    The time per unit of effort is that of all stages so far, or that of the current stage if it is slower: a second
+    of searching for neighborhoods does not tell how long networks take.
     """
 
     def __init__(self) -> None:
@@ -202,12 +202,12 @@ class MatrixProgress:
         self._task = self.bar.add_task("", total=None, now="") if self.bar else None
 
     def expect(self, effort: float) -> None:
-        """Is told what is left, now that it is known better."""
+        """Sets the effort that is left."""
         self.left = effort
 
     @contextmanager
     def __call__(self, what: str, effort: float = 1.0, /) -> Iterator["Report"]:
-        """Gives what a stage is to report to."""
+        """Gives the function that a stage reports to."""
         began, before, left = time.monotonic(), self.done, self.left
 
         def report(done: int, total: int, now: "History | str") -> None:
@@ -221,7 +221,7 @@ class MatrixProgress:
         self._finish(what, before, left, effort, seconds=time.monotonic() - began)
 
     def elsewhere(self, what: str, effort: float, seconds: float) -> None:
-        """Is told of a stage that was done by another process, when it is over.
+        """Counts a stage that another process has finished.
 
         Args:
             what: The stage.
@@ -263,7 +263,7 @@ class MatrixProgress:
 
 
 def _new_bar() -> "Bar":
-    """Returns a bar that moves only when it is told to: a thread that redraws would be in the way of forks."""
+    """Returns a bar without a thread that redraws it, since processes may be forked meanwhile."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -53,7 +53,7 @@ _SHOWN = 10
 """How many unseen tokens are named."""
 
 Inputs = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Inputs, one a line, or examples, whose outputs are not looked at.")
+    str, typer.Argument(metavar="INPUT", help="Inputs, one a line, or examples, whose outputs are ignored.")
 ]
 AllSeeds = Annotated[
     bool,

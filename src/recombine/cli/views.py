@@ -54,8 +54,8 @@ def picture_cli(
     Example:
       recombine picture generator --pick 3 -o picture.svg
 
-    Bars tell how probable tokens were: what is solid was copied, what is hatched written. Samples are those that
-    recombine augment --no-resample draws from the model with the same seed, 20 of them.
+    Bars show how probable tokens were: solid for copied, hatched for written. The 20 samples to pick from are those
+    that recombine augment --no-resample draws from the model with the same seed.
     """
     from recombine.augmentation.recombination import Recombination
 
@@ -129,8 +129,8 @@ def explore_cli(
     Example:
       recombine explore generator -o kept.jsonl
 
-    It prints the page's address, which only this machine can reach, and goes on until it is interrupted. At every token
-    the page shows where it came from and what else was probable, from which one can go on.
+    It prints the page's address, which only this machine can reach, and runs until it is interrupted. For every token
+    the page shows where it came from and what else was probable; any of these can be taken instead.
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise RecombineError("the page needs FastAPI and uvicorn.", hint="pip install 'recombine[explore]'")
