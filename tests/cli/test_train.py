@@ -255,7 +255,7 @@ def test_a_model_cannot_be_standard_output(run: Run, train: Path) -> None:
 def test_the_training_file_is_not_replaced_even_by_force(run: Run, train: Path) -> None:
     before = train.read_bytes()
     refused = run("augment", train, "--method", "geca", "-n", 5, "-o", train, "--force")
-    assert_is_sentence(refused, [str(train), "is read, too"])
+    assert_is_sentence(refused, [str(train), "also an input"])
     assert train.read_bytes() == before
 
 
