@@ -19,8 +19,8 @@ pytestmark = pytest.mark.gpu
 
 R, B, H = 2, 3, 20
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-INTERPRETED = ("scan", "morphology", "predictor", "joint-0", "joint-1", "gated-0")
-"""Variants that run every kernel, in all its forms: more of them would take Triton's interpreter minutes."""
+INTERPRETED = ("scan", "morphology", "predictor", "joint-1", "gated-0", "gated-0-states", "written-2")
+"""Variants that call every kernel with and without each argument that may be None, in a minute of interpretation."""
 
 
 def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
