@@ -45,6 +45,7 @@ def two_languages(folder: Path) -> dict[str, Work]:
     }
 
 
+@pytest.mark.slow
 def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path) -> None:
     work = two_languages(tmp_path)
     cache = work["spanish-8"].cache
@@ -98,6 +99,7 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
             assert [each.rejected for each in found_jointly] == [each.rejected for each in alone]
 
 
+@pytest.mark.slow
 def test_networks_that_cannot_be_kept_are_told_of_and_their_samples_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,3 +116,15 @@ def test_networks_that_cannot_be_kept_are_told_of_and_their_samples_are(
         settings = found("learned aug", split)
         assert work[split].cache.find(work[split].keys.generator(settings)) is None
         assert work[split].cache.find(work[split].keys.samples(settings)) is not None
+
+
+def test_networks_of_a_population_have_keys_of_their_own(tmp_path: Path) -> None:
+    """They start from other weights than networks trained alone."""
+    work = two_languages(tmp_path)
+    settings = found("learned aug", "spanish-8")
+    keys = work["spanish-8"].keys
+    alone = {name: stage.key for name, stage in keys.before_predictors(settings).items()}
+    (joint,) = join({split: sources("learned aug", found("learned aug", split)) for split in SPLITS}, work)
+    assert all(stage.key != alone[name] for name, stage in keys.before_predictors(settings).items())
+    joint.part()
+    assert {name: stage.key for name, stage in keys.before_predictors(settings).items()} == alone

@@ -18,10 +18,11 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.settings import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
+from recombine.example import Example
 from recombine.execution.executor import SERIAL, Processes
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix
-from recombine.paper.keys import Keys
+from recombine.paper.keys import Job, Keys, Population
 from recombine.paper.matrix import How, Matrix
 from recombine.paper.rows import SPLITS, Row, read_rows
 from recombine.paper.scale import Scale, tiny_settings, tiny_task
@@ -294,6 +295,7 @@ def test_populations_are_as_large_as_told(done: tuple[Path, Run], tmp_path: Path
     assert run.records["geca"]["items"] == []  # no recomb-2 to choose them by
 
 
+@pytest.mark.slow
 def test_predictors_trained_beside_others_of_longer_epochs_are_others(done: tuple[Path, Run], tmp_path: Path) -> None:
     """All of a population train for as many steps as the longest epoch asks for, so the key must tell."""
     alone, beside = Run(tmp_path, "baseline").records["baseline"], done[1].records["baseline"]
@@ -302,12 +304,6 @@ def test_predictors_trained_beside_others_of_longer_epochs_are_others(done: tupl
     assert alone["exact_match"] == fitted.score(TASK.test)
     again = Run(tmp_path, *FOUR)  # what was trained alone is not taken for what is trained beside others
     assert figures(again.records["baseline"]) == figures(beside)
-
-
-def test_a_row_that_is_added_trains_its_own_predictors_only(tmp_path: Path) -> None:
-    Run(tmp_path, "geca")
-    again = Run(tmp_path, "geca", "baseline")
-    assert again.stages == ["jump: 2 predictors"] or again.stages == ["jump: 4 predictors"]
 
 
 @pytest.mark.slow
@@ -337,6 +333,18 @@ def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, mo
     assert found["exact_match"][1] == baseline["exact_match"][1]
     assert baseline["originals_only"] == []
     assert run.stages[-1] == "jump: 3 predictors"
+
+
+def test_the_key_of_a_predictor_names_what_it_has_of_its_population() -> None:
+    keys, samples = Keys([TASK], [0], "cpu"), TASK.test[:1]
+    one = settings(ROWS["recomb-2"], "jump")
+    short = Job(keys.predictor(one, (), 0), one.predictor, TASK, 0, (), None)
+    longer = Job(keys.predictor(one, samples, 0), one.predictor, TASK, 0, samples, 0.5)
+    both = Population([short, longer])
+    assert both.stage(short).key != Population([short]).stage(short).key  # as many steps as the longer epoch asks for
+    assert both.stage(longer).key == Population([longer]).stage(longer).key
+    other = replace(longer, samples=[Example(("new",), ("NEW",))])
+    assert both.stage(longer).key != Population([longer, other]).stage(longer).key  # another vocabulary
 
 
 def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recombine.evaluation.significance import ALPHA, paired_p
+from recombine.evaluation.significance import ALPHA, item_means, paired_p
 
 Part = Literal["all", "rare", "other"]
 PARTS: tuple[Part, ...] = ("all", "rare", "other")
@@ -124,8 +124,8 @@ def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     scores = tuple(found.mean(axis=1).tolist()) if items else ()
     if plain is None or items < TELLING:
         return Judged(scores, None, UNCLEAR)
-    means, baseline = found.mean(axis=0), plain.mean(axis=0)
-    p = min(1.0, comparisons * paired_p(means.tolist(), baseline.tolist()))
+    means, baseline = item_means(found), item_means(plain)
+    p = min(1.0, comparisons * paired_p(means, baseline))
     gains, by_seed, by_seed_plain = means - baseline, found.mean(axis=1) - plain.mean(axis=1), plain.mean(axis=1)
     if p < ALPHA and ((by_seed > 0) | (by_seed == 0) & (by_seed_plain == 1)).all():
         return Judged(scores, p, HELPS)

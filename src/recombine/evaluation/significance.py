@@ -71,7 +71,7 @@ def combined(*parts: Summary) -> Summary:
     )
 
 
-def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray]) -> np.ndarray:
+def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Returns the mean score of each item over seeds.
 
     Args:
