@@ -26,6 +26,7 @@ from recombine.data.vocabulary import PAD, SEP
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.models.noise import Noise
+from recombine.models.scoring import predicted
 from recombine.neighborhoods import LongLong, Neighborhoods
 from recombine.training.corpus import encoded
 from recombine.training.presets import SCAN_GENERATOR
@@ -41,9 +42,9 @@ ARMS: dict[str, tuple[int, dict[str, Any]]] = {
     "faithful": (0, {}),
     "reach": (0, {"reach": 16}),
     "twins": (8, {}),
-    "lacking": (0, {"only_lacking": True}),
-    "lacking-twins": (8, {"only_lacking": True}),
-    "lacking-twins-dropout-0.3": (8, {"only_lacking": True, **LESS_DROPOUT}),
+    "lacking": (0, {"hide_shared_tokens": True}),
+    "lacking-twins": (8, {"hide_shared_tokens": True}),
+    "lacking-twins-dropout-0.3": (8, {"hide_shared_tokens": True, **LESS_DROPOUT}),
 }
 """What is compared: `Recipe.twins`, and in what a network differs from the paper's."""
 
@@ -91,7 +92,7 @@ def forced(learned: Recombination, held: Held) -> list[float]:
         if twins is not None:
             sources, target = twins.disguised(sources, target, noise)
         with torch.no_grad():
-            same = model.predicted(sources, target) == target
+            same = predicted(model, sources, target) == target
         in_x = (target == SEP).flip(-1).cumsum(-1).flip(-1) > 0  # up to the separator itself
         right += (same | in_x | (target == PAD)).all(-1).sum(-1).cpu()
     return [float(share) for share in right / max(1, len(held.rows))]

@@ -47,7 +47,7 @@ NAMED = {
     "morphology-0": replace(MORPHOLOGY, prototypes=0),
     "morphology-1": replace(MORPHOLOGY, prototypes=1),
     "morphology-dropout": replace(MORPHOLOGY, dropout=0.4, state_dropout=0.3, write_dropout=0.5),
-    "morphology-reluctant": replace(MORPHOLOGY, copying="reluctant"),
+    "morphology-penalized": replace(MORPHOLOGY, copying="penalized"),
     "gated-tanh-attention": replace(SCAN, copying="gated", own_attention=True),
     "predictor": PREDICTOR,
 }
@@ -55,7 +55,7 @@ NAMED = {
 
 FEATURES: dict[str, Callable[[Architecture], object]] = {
     "prototypes": lambda a: min(a.prototypes, 2),  # three are as good as two
-    "copying": lambda a: a.copying.replace("reluctant", "symbol"),  # they differ in the loss alone
+    "copying": lambda a: a.copying.replace("penalized", "symbol"),  # they differ in the loss alone
     "projected attention": lambda a: a.attention > 0,
     "own attention": lambda a: a.own_attention,
     "shared embedding": lambda a: a.shared_embedding,
@@ -103,8 +103,8 @@ VARIANTS = {
     "gated-0-states": _mixed("gated", 0, "projected tied start feed state", write_dropout=0.0),
     "gated-1": _mixed("gated", 1, "shared encoder feed state", feed_dropped_twice=True),
     "symbol-1": _mixed("symbol", 1, "projected own shared tied start reach latent feed"),
-    "reluctant-1": _mixed("reluctant", 1, "latent state", dropout=0.0),
-    "reluctant-3": _mixed("reluctant", 3, "own tied encoder start feed"),
+    "penalized-1": _mixed("penalized", 1, "latent state", dropout=0.0),
+    "penalized-3": _mixed("penalized", 3, "own tied encoder start feed"),
     "written-2": _mixed("none", 2, "own shared tied reach latent feed state"),
     "written-3": _mixed("none", 3, "projected shared encoder start state"),
 }

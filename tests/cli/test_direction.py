@@ -64,7 +64,7 @@ def test_training_and_predicting_say_it_and_do_it(
         assert told in done.err
         assert done.err.count("Word forms, as") == 1
     assert any("[V]" in example.x for example in files.read(predicted)) == (told == INFLECTION)
-    assert Predictor.load(model, device="cpu").recipe.network.copying == "reluctant"
+    assert Predictor.load(model, device="cpu").recipe.network.copying == "penalized"
 
 
 def test_comparisons_are_of_analyses_or_as_asked_for(run: Run, words: Path, tiny: None) -> None:

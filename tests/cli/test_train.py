@@ -81,7 +81,7 @@ def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(wor
 
 
 def test_word_forms_get_a_predictor_that_copies(run: Run, words: Path, train: Path, tmp_path: Path) -> None:
-    for source, copying in ((words, "reluctant"), (train, "none")):
+    for source, copying in ((words, "penalized"), (train, "none")):
         model = tmp_path / f"{source.stem}-model"
         done = run("train", source, "-o", model, "--epochs", 1, "--device", "cpu", "--json")
         assert done.code == 0, done.err

@@ -9,14 +9,15 @@ from recombine.decoding.generate import Decoding, generate
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import score
 
 every_variant = pytest.mark.parametrize("architecture", PLAIN.values(), ids=PLAIN)
 
 
-def score(model: Recombiner, prototypes: torch.Tensor, sequences: torch.Tensor) -> torch.Tensor:
+def total(model: Recombiner, prototypes: torch.Tensor, sequences: torch.Tensor) -> torch.Tensor:
     """Log-probabilities (count,) of sequences (count, T), given one tuple of prototypes (K, S)."""
     expanded = prototypes.expand(1, len(sequences), *prototypes.shape)
-    return model(expanded, sequences.unsqueeze(0))[0].sum(1)[0]
+    return score(model, expanded, sequences.unsqueeze(0))[0].sum(1)[0]
 
 
 @torch.no_grad()
@@ -27,7 +28,7 @@ def test_a_beam_wide_enough_for_every_prefix_finds_the_most_probable_sequence(ar
     everything = every_sequence(4)
     beam = generate(model, prototypes, 4, Decoding("beam", width=len(everything)))
     for b in range(2):
-        scores = score(model, prototypes[0, b], everything)
+        scores = total(model, prototypes[0, b], everything)
         assert beam.tokens[0, b].tolist() == everything[scores.argmax()].tolist()
         assert beam.log_probability[0, b].item() == pytest.approx(scores.max().item(), abs=1e-5)
 
@@ -40,7 +41,7 @@ def slow_beam(model: Recombiner, prototypes: torch.Tensor, steps: int, width: in
         for hypothesis in hypotheses:
             ended = EOS in hypothesis
             candidates += [[*hypothesis, token] for token in ([PAD] if ended else PRODUCIBLE)]
-        scores = score(model, prototypes, torch.tensor(candidates))
+        scores = total(model, prototypes, torch.tensor(candidates))
         hypotheses = [candidates[i] for i in scores.argsort(descending=True)[:width]]
     return hypotheses[0]
 
@@ -64,5 +65,5 @@ def test_all_hypotheses_of_a_beam_share_one_latent_variable(name: str) -> None:
     prototypes, _ = batch(model, 3)
     beam = generate(model, prototypes, 5, Decoding("beam", width=4), Noise([1]))
     z = model.latent.prior(3, Noise([1])).double()
-    log_p, _ = model(prototypes, beam.tokens, z=z)
+    log_p, _ = score(model, prototypes, beam.tokens, z=z)
     assert torch.allclose(beam.log_probability.double(), log_p.sum(1), atol=1e-5)

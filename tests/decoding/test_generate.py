@@ -11,6 +11,7 @@ from recombine.decoding.generate import Decoding, Generated, _Run, generate
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import score
 
 STRATEGIES = [Decoding("greedy"), Decoding("temperature", 1.3), Decoding("mixed", 0.7), Decoding("beam", width=3)]
 every_strategy = pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda decoding: decoding.strategy)
@@ -28,7 +29,7 @@ def test_log_probability_is_the_models_score(architecture: Architecture, decodin
     prototypes, _ = batch(model, 4)
     generated = generate(model, prototypes, 7, decoding, Noise([1, 2]))
     assert generated.tokens.shape[:2] == (2, 4)
-    log_p, _ = model(prototypes, generated.tokens)
+    log_p, _ = score(model, prototypes, generated.tokens)
     assert torch.allclose(generated.log_probability.double(), log_p.sum(1), atol=1e-5)
     separators = (generated.tokens == SEP).transpose(1, 2).int()
     after = separators.cumsum(1) - separators > 0
@@ -134,7 +135,7 @@ def test_whole_sequences_are_drawn_as_often_as_they_are_probable() -> None:
     prototypes = batch(model, 1)[0].expand(-1, 5000, -1, -1)
     drawn = generate(model, prototypes, 3, Decoding("temperature", 1.0), Noise([7])).tokens[0]
     observed = (drawn.unsqueeze(1) == everything).all(-1).sum(0).double()
-    log_p, _ = model(prototypes[:, : len(everything)], everything.unsqueeze(0))
+    log_p, _ = score(model, prototypes[:, : len(everything)], everything.unsqueeze(0))
     expected = 5000 * log_p.detach().sum(1)[0].exp()
     assert expected.min() > 5
     assert stats.chisquare(observed.numpy(), expected.numpy()).pvalue > 1e-3

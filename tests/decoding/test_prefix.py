@@ -6,6 +6,7 @@ from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, generate
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
+from recombine.models.scoring import score
 
 STRATEGIES = [Decoding("greedy"), Decoding("temperature", 1.3), Decoding("mixed", 0.7), Decoding("beam", width=3)]
 every_strategy = pytest.mark.parametrize("decoding", STRATEGIES, ids=lambda decoding: decoding.strategy)
@@ -27,7 +28,7 @@ def test_log_probability_is_that_of_what_follows_given_the_prefix(
     prototypes, _ = batch(model, 4)
     prefix = some_prefix(2, 4)
     generated = generate(model, prototypes, 5, decoding, Noise([1, 2]), prefix=prefix)
-    log_p, _ = model(prototypes, torch.cat([prefix, generated.tokens], dim=-1))  # (R, T, B)
+    log_p, _ = score(model, prototypes, torch.cat([prefix, generated.tokens], dim=-1))  # (R, T, B)
     assert torch.allclose(generated.log_probability.double(), log_p[:, 3:].sum(1), atol=1e-5)
 
 

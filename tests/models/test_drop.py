@@ -3,7 +3,7 @@ import torch
 
 from recombine.models import device
 from recombine.models.device import fused
-from recombine.models.noise import Drop, dropped
+from recombine.models.noise import Drop, Masks, dropped
 from recombine.models.packing import Packing
 
 PACKING = Packing.of((3, 3, 2), torch.device("cpu"))
@@ -32,7 +32,7 @@ def test_steps_are_parts_of_all_positions() -> None:
     steps = drop.steps(PACKING)
     assert [each.bits.shape[1] for each in steps] == [3, 3, 2]
     assert torch.equal(torch.cat([each.bits for each in steps], dim=1), drop.bits)
-    assert torch.equal(drop.part(PACKING.at(1)).bits, steps[1].bits)
+    assert torch.equal(Masks(drop).at(PACKING.at(1)).embedding.bits, steps[1].bits)
 
 
 @pytest.mark.parametrize("rates", [(0.5, 0.25), (0.5, 0.0), (0.5, None), (1.0, 0.5), (0.25, 1.0)])
@@ -45,5 +45,5 @@ def test_what_is_passed_on_is_dropped_as_the_step_before_was_and_then_further(
     for t in (1, 2):
         rows = PACKING.counts[t]
         a = torch.randn(2, rows, 40)
-        once = dropped(a, first.part(PACKING.at(t - 1, rows)))
-        assert torch.allclose(dropped(a, both[t]), dropped(once, further and further.part(PACKING.at(t))))
+        once = dropped(a, Masks(first).at(PACKING.at(t - 1, rows)).embedding)
+        assert torch.allclose(dropped(a, both[t]), dropped(once, Masks(further).at(PACKING.at(t)).embedding))

@@ -13,6 +13,7 @@ from recombine.models.fast import on_cpu, on_gpu
 from recombine.models.kernels.attention import blocks, weighed
 from recombine.models.noise import Drop, Noise, dropped
 from recombine.models.packing import Packing
+from recombine.models.scoring import score
 from recombine.training.optimizer import gradients_of, population_adam
 
 pytestmark = pytest.mark.gpu
@@ -112,7 +113,7 @@ def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         z = some_z(model, 3)
         use(devices, monkeypatch)
         packing = Packing.of((3, 3, 2, 1, 1), torch.device(DEVICE))
-        log_p, counts = model(sources, targets, noise, z=None if z is None else z.to(DEVICE), packing=packing)
+        log_p, counts = score(model, sources, targets, noise, z=None if z is None else z.to(DEVICE), packing=packing)
         assert counts.any()
         log_p.sum().backward()
         results.append([log_p, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)])
@@ -132,7 +133,7 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
         noise = Noise([1, 2], device)
         sources, targets = (tokens.to(device) for tokens in batch(model, 8))
         for _ in range(150):
-            log_p, _ = model(sources, targets, noise)
+            log_p, _ = score(model, sources, targets, noise)
             (-log_p.sum() / 8).backward()
             optimizer.update(gradients_of(model))
         losses.append(-model.eval()(sources, targets)[0].sum().item() / 8)

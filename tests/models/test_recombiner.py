@@ -7,6 +7,7 @@ from networks import NAMED, PRODUCIBLE, VARIANTS, batch, every_sequence, network
 from recombine.data.vocabulary import EOS, PAD
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
+from recombine.models.scoring import decode, score
 
 every_variant = pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
 
@@ -30,7 +31,7 @@ def test_all_sequences_together_have_probability_one(architecture: Architecture)
     prototypes = batch(model, 1)[0].expand(-1, count, -1, -1)
     z = some_z(model, 1)
     with torch.no_grad():
-        log_p, _ = model(prototypes, everything, z=None if z is None else z.expand(-1, count, -1))
+        log_p, _ = score(model, prototypes, everything, z=None if z is None else z.expand(-1, count, -1))
     assert log_p.sum(1).exp().sum().item() == pytest.approx(1, abs=1e-12)
 
 
@@ -40,7 +41,7 @@ def test_teacher_forcing_agrees_with_one_step_at_a_time(architecture: Architectu
     prototypes, target = batch(model, 4)
     z = some_z(model, 4)
     with torch.no_grad():
-        together, counts = model(prototypes, target, z=z)
+        together, counts = score(model, prototypes, target, z=z)
         singly, _ = one_at_a_time(model, prototypes, target, z)
     assert torch.allclose(together, singly, atol=1e-12)
     assert torch.equal(counts, target.transpose(1, 2) != PAD)
@@ -52,7 +53,7 @@ def test_a_target_that_ends_at_once_has_the_probability_of_its_end(architecture:
     prototypes, _ = batch(model, 1)
     target = torch.tensor([[[EOS]]])
     with torch.no_grad():
-        log_p, _ = model(prototypes, target, z=some_z(model, 1))
+        log_p, _ = score(model, prototypes, target, z=some_z(model, 1))
         singly, _ = one_at_a_time(model, prototypes, target, some_z(model, 1))
     assert torch.allclose(log_p, singly, atol=1e-12)
 
@@ -66,9 +67,9 @@ def test_decoding_goes_on_from_a_prefix_of_any_length(architecture: Architecture
     context = model.remember(prototypes)
     previous = torch.cat([torch.ones_like(target[..., :1]), target[..., :-1]], -1).transpose(1, 2)
     with torch.no_grad():
-        _, whole = model.decode(context, context.state, previous, z=z)
-        state, first = model.decode(context, context.state, previous[:, :cut], z=z)
-        _, second = model.decode(context, state, previous[:, cut:], z=z, start=cut)
+        _, whole = decode(model, context, context.state, previous, z=z)
+        state, first = decode(model, context, context.state, previous[:, :cut], z=z)
+        _, second = decode(model, context, state, previous[:, cut:], z=z, start=cut)
     assert torch.allclose(torch.cat([first.write, second.write], 1), whole.write, atol=1e-12)
     assert torch.allclose(second.own, whole.own[:, cut:], atol=1e-12)
     sums = model.entries(second).exp().sum(-1)
@@ -83,7 +84,7 @@ def test_padding_changes_neither_values_nor_gradients(architecture: Architecture
 
     def gradients(more: int) -> tuple[torch.Tensor, list[torch.Tensor]]:
         wider = [torch.nn.functional.pad(x, (0, more if x.numel() else 0), value=PAD) for x in (prototypes, target)]
-        total = model(*wider, z=z)[0].sum(1)
+        total = score(model, *wider, z=z)[0].sum(1)
         return total, list(torch.autograd.grad(total.sum(), list(model.parameters()), materialize_grads=True))
 
     (value, gradient), (wide_value, wide_gradient) = gradients(0), gradients(3)
@@ -106,7 +107,7 @@ def test_write_dropout_never_leaves_a_token_without_a_source(name: str) -> None:
     """A token that may not be written and stands nowhere to be copied from takes no part in the loss."""
     model = network(NAMED[name]).train()
     prototypes, target = batch(model, 40)
-    log_p, counts = model(prototypes, target, Noise([0]))
+    log_p, counts = score(model, prototypes, target, Noise([0]))
     assert (log_p > -100).all()
     assert (log_p[~counts] == 0).all()
     left_out = ~counts & (target.transpose(1, 2) != PAD)
@@ -120,23 +121,23 @@ def test_write_dropout_never_leaves_a_token_without_a_source(name: str) -> None:
 def test_a_network_without_sources_has_no_write_dropout() -> None:
     model = network(NAMED["scan-0"]).train()
     prototypes, target = batch(model, 20)
-    _, counts = model(prototypes, target, Noise([0]))
+    _, counts = score(model, prototypes, target, Noise([0]))
     assert torch.equal(counts, target.transpose(1, 2) != PAD)
 
 
 def test_only_state_dropout_acts_in_evaluation() -> None:
     without = network(NAMED["predictor"])
     prototypes, target = batch(without)
-    assert torch.equal(without(prototypes, target)[0], without(prototypes, target, Noise([0]))[0])
+    assert torch.equal(score(without, prototypes, target)[0], score(without, prototypes, target, Noise([0]))[0])
     model = network(NAMED["scan"])
     prototypes, target = batch(model)
-    assert not torch.allclose(model(prototypes, target)[0], model(prototypes, target, Noise([0]))[0])
+    assert not torch.allclose(score(model, prototypes, target)[0], score(model, prototypes, target, Noise([0]))[0])
 
 
-def test_reluctant_copying_costs_extra_in_training_only() -> None:
-    model = network(NAMED["morphology-reluctant"])
+def test_penalized_copying_costs_extra_in_training_only() -> None:
+    model = network(NAMED["morphology-penalized"])
     prototypes, target = batch(model)
-    judged, counts = model(prototypes, target)
-    extra = (judged - model.train()(prototypes, target)[0])[counts]
+    judged, counts = score(model, prototypes, target)
+    extra = (judged - score(model.train(), prototypes, target)[0])[counts]
     assert (extra > 0).all()
     assert (extra < math.log(2)).all()

@@ -4,6 +4,7 @@ from networks import VARIANTS, batch, network
 
 from recombine.models.architecture import Architecture
 from recombine.models.noise import Noise
+from recombine.models.scoring import score
 
 STEP = 1e-5
 
@@ -16,7 +17,7 @@ def test_gradients_are_the_slopes_of_the_loss(architecture: Architecture) -> Non
     weights = torch.randn(2, 6, 3, dtype=torch.double)
 
     def loss() -> torch.Tensor:
-        return (weights * model(prototypes, target, Noise([3, 4]))[0]).sum()
+        return (weights * score(model, prototypes, target, Noise([3, 4]))[0]).sum()
 
     names, parameters = zip(*model.named_parameters(), strict=True)
     for name, parameter, gradient in zip(names, parameters, torch.autograd.grad(loss(), parameters), strict=True):
@@ -41,8 +42,8 @@ def test_a_replica_in_a_population_is_the_same_model_as_alone(architecture: Arch
     prototypes[1, ..., 4:] = 0  # the others' prototypes are longer
     for model in (population, alone):
         model.train(training)
-    together, _ = population(prototypes, target, Noise([1, 2, 3], longest=9))
-    single, _ = alone(*mine, Noise([2], longest=9))
+    together, _ = score(population, prototypes, target, Noise([1, 2, 3], longest=9))
+    single, _ = score(alone, *mine, Noise([2], longest=9))
     assert torch.allclose(together[1:2], single, atol=1e-12)
     gradients = [
         torch.autograd.grad(log_p.sum(), list(m.parameters())) for log_p, m in ((together, population), (single, alone))

@@ -9,6 +9,7 @@ from recombine.data.vocabulary import PAD
 from recombine.models.noise import Drop, Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import NEVER_WRITTEN
+from recombine.models.scoring import decode, score
 
 every_number = pytest.mark.parametrize("prototypes", [1, 2, 3])
 
@@ -41,7 +42,7 @@ def test_the_scan_network_is_the_papers_equations(prototypes: int, dropout: bool
     model = network(replace(SCAN, prototypes=prototypes, write_dropout=0.0, **rates), seeds=(4, 5)).train()
     sources, targets = batch(model, 3)
     noise = Recorder([1, 2])
-    log_p, _ = model(sources, targets, noise)
+    log_p, _ = score(model, sources, targets, noise)
     for r in range(2):
         for b in range(3):
             target = unpadded(targets[r, b])
@@ -56,7 +57,7 @@ def test_the_scan_network_is_the_papers_equations(prototypes: int, dropout: bool
 def test_the_morphology_network_is_the_papers_equations(prototypes: int) -> None:
     model = network(replace(MORPHOLOGY, prototypes=prototypes), seeds=(4, 5))
     sources, targets = batch(model, 3)
-    log_p, _ = model(sources, targets)
+    log_p, _ = score(model, sources, targets)
     for r in range(2):
         for b in range(3):
             target = unpadded(targets[r, b])
@@ -70,11 +71,11 @@ def test_a_feed_vector_dropped_twice_is_fed_back_as_it_was_written_from() -> Non
     sources, targets = batch(model, 3)
     context, previous = model.remember(sources), targets.transpose(1, 2)[:, :2]
     noise = Recorder([1, 2])
-    last, scores = model.train().decode(context, context.state, previous, noise=noise)
+    last, scores = decode(model.train(), context, context.state, previous, noise=noise)
     (mask,) = noise.masks
     model.eval()
-    first, _ = model.decode(context, context.state, previous[:, :1])
-    second, _ = model.decode(context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
+    first, _ = decode(model, context, context.state, previous[:, :1])
+    second, _ = decode(model, context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
     assert (mask == 0).any()
     torch.testing.assert_close(last.feed, second.feed)
     assert model.write is not None

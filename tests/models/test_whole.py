@@ -7,13 +7,13 @@ import torch
 from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
-from recombine.data.vocabulary import BOS, PAD
+from recombine.data.vocabulary import PAD
+from recombine.models import scoring
 from recombine.models.architecture import Architecture
-from recombine.models.copying import Scores
-from recombine.models.fast import whole
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
-from recombine.models.recombiner import Context, Masks, Recombiner
+from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import score
 
 every_variant = pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
 CPU = torch.device("cpu")
@@ -32,7 +32,7 @@ def longest_first(target: Tensor) -> tuple[Tensor, Packing]:
 def values_and_gradients(
     model: Recombiner, prototypes: Tensor, target: Tensor, z: Tensor | None, packing: Packing | None
 ) -> list[Tensor]:
-    log_p, counts = model(prototypes, target, Noise([3, 4], longest=9), z=z, packing=packing)
+    log_p, counts = score(model, prototypes, target, Noise([3, 4], longest=9), z=z, packing=packing)
     if packing is not None:
         log_p, counts = packing.unpack(log_p), packing.unpack(counts)
     weights = torch.randn(log_p.shape, generator=torch.Generator().manual_seed(0), dtype=log_p.dtype)
@@ -54,16 +54,7 @@ def test_it_has_the_values_and_gradients_of_the_plain_decoder(
     target, packing = longest_first(target)
     z = some_z(model, 5)
     fast = values_and_gradients(model, prototypes, target, z, packing)
-
-    def plain(
-        model: Recombiner, context: Context, previous: Tensor, packing: Packing, masks: Masks, z: Tensor | None
-    ) -> Scores:
-        everywhere = Masks(*(drop and drop._replace(bits=packing.unpack(drop.bits).flatten(1, 2)) for drop in masks))
-        tokens = packing.unpack(previous, fill=BOS)
-        _, scores = model.decode_with(everywhere, context, context.state, tokens, z=z)
-        return Scores(*(None if each is None else packing.pack(each) for each in scores))
-
-    monkeypatch.setattr(whole, "all_steps", plain)
+    monkeypatch.setattr(scoring, "all_steps", scoring.plain_steps)
     assert_equal(fast, values_and_gradients(model, prototypes, target, z, packing))
 
 
@@ -95,7 +86,7 @@ def test_more_rows_than_there_need_be_change_nothing(architecture: Architecture)
 def test_it_may_be_gone_back_over_twice(name: str) -> None:
     model = network(VARIANTS[name], seeds=(1,))
     prototypes, target = batch(model, 3)
-    loss = model(prototypes, target)[0].sum()
+    loss = score(model, prototypes, target)[0].sum()
     parameters = list(model.parameters())
     first = torch.autograd.grad(loss, parameters, retain_graph=True)
     second = torch.autograd.grad(loss, parameters)
@@ -107,5 +98,5 @@ def test_decoding_a_single_token_changes_no_parameter(name: str) -> None:
     model = network(VARIANTS[name], seeds=(4, 5))
     before = [parameter.clone() for parameter in model.parameters()]
     prototypes, target = batch(model, 1, target=2)
-    model(prototypes, target[..., :1], z=some_z(model, 1))
+    score(model, prototypes, target[..., :1], z=some_z(model, 1))
     assert all(torch.equal(parameter, old) for parameter, old in zip(model.parameters(), before, strict=True))

@@ -10,6 +10,7 @@ from recombine.data.vocabulary import EOS, PAD
 from recombine.decoding.generate import Decoding, generate
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import predicted, score
 
 SEEN_ONLY = {name: replace(a, write_seen_only=True) for name, a in VARIANTS.items()}
 every_variant = pytest.mark.parametrize("architecture", SEEN_ONLY.values(), ids=SEEN_ONLY)
@@ -53,7 +54,7 @@ def test_what_was_never_seen_is_copied_or_not_produced_at_all(architecture: Arch
 def test_output_rows_of_tokens_never_written_have_no_gradient(name: str) -> None:
     model = limited(SEEN_ONLY[name])
     prototypes, target = batch(model, 12)
-    log_p, _ = model(prototypes, target)
+    log_p, _ = score(model, prototypes, target)
     log_p[log_p > -1e8].sum().backward()
     assert model.write is not None
     assert model.write.bias is not None
@@ -69,7 +70,7 @@ def test_with_tied_output_only_copies_move_the_embedding() -> None:
     """Of a token that stands nowhere, too: else training would drive its embedding away from all others."""
     model = limited(replace(SEEN_ONLY["scan"], state_dropout=0.0))
     prototypes, target = (x.where(x != B, A) for x in batch(model, 12))
-    model(prototypes, target)[0].sum().backward()
+    score(model, prototypes, target)[0].sum().backward()
     gradient = model.embed.weight.grad
     assert gradient is not None
     assert (gradient[0, B] == 0).all()
@@ -87,7 +88,7 @@ def test_what_may_be_written_is_saved_with_the_network() -> None:
     other = Recombiner(SEEN_ONLY["scan"], 2).double().eval()
     other.load_state_dict(model.state_dict())
     assert torch.equal(other.unwritable, model.unwritable)
-    assert torch.equal(other(*batch(model))[0], model(*batch(model))[0])
+    assert torch.equal(score(other, *batch(model))[0], score(model, *batch(model))[0])
 
 
 @torch.no_grad()
@@ -97,6 +98,6 @@ def test_predicted_is_what_greedy_decoding_would_say_next(architecture: Architec
     prototypes, target = batch(model, 6)
     _, distributions = one_at_a_time(model, prototypes, target, None)
     real = target != PAD
-    assert torch.equal(model.predicted(prototypes, target)[real], distributions.argmax(-1).transpose(1, 2)[real])
+    assert torch.equal(predicted(model, prototypes, target)[real], distributions.argmax(-1).transpose(1, 2)[real])
     said = generate(model, prototypes, 7, Decoding("greedy")).tokens
-    assert ((model.predicted(prototypes, said) == said) | (said == PAD)).all()
+    assert ((predicted(model, prototypes, said) == said) | (said == PAD)).all()

@@ -73,7 +73,7 @@ def test_what_data_lack_decides_what_a_network_is_taught(size: str) -> None:
     assert hidden == {{"small": presets.SMALL_GENERATOR, "paper": presets.SCAN_GENERATOR}[size].network.hidden}
     for choice in chosen.values():
         assert not (choice.value.stand_ins and choice.value.twins)
-        assert choice.value.network.only_lacking == bool(choice.value.twins)
+        assert choice.value.network.hide_shared_tokens == bool(choice.value.twins)
     assert chosen["jump"].value.network.write_seen_only
 
 

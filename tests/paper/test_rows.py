@@ -75,7 +75,7 @@ def test_rows_have_the_papers_protocol(split: str) -> None:
         assert found.resampling == ("resampling" in name)
         assert found.sampling.novelty == "both"
         assert bool(found.generator.stand_ins) == ("stand-ins" in name)
-        assert bool(found.generator.twins) == found.generator.network.only_lacking == ("twins" in name)
+        assert bool(found.generator.twins) == found.generator.network.hide_shared_tokens == ("twins" in name)
     assert {name: of(name, split).prototypes for name in ("learned aug", "recomb-1 + resampling", "recomb-2")} == {
         "learned aug": 0,
         "recomb-1 + resampling": 1,

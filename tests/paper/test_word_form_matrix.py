@@ -49,7 +49,7 @@ def test_rows_have_the_papers_protocol() -> None:
         found = of(name)
         network = replace(
             WORD_FORM_PREDICTOR.network,
-            copying="gated" if "gated" in name else "reluctant",
+            copying="gated" if "gated" in name else "penalized",
             forget_bias=0.0 if "as coded" in name else 1.0,
         )
         predictor = replace(WORD_FORM_PREDICTOR, network=network, own_epochs=True)

@@ -12,6 +12,7 @@ from recombine.data.vocabulary import PAD
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import score
 from recombine.training import loop
 from recombine.training.loop import Trainer
 from recombine.training.recipe import Duration, Recipe
@@ -177,7 +178,7 @@ def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> Non
     left_out = 0
     for batch in islice(batches, 3):
         sources, target = batches.corpus.batch(torch.from_numpy(batch.rows), batch.source_steps, len(batch.counts))
-        log_p, counts = model(sources, target, noise, packing=Packing.of(batch.counts, target.device))
+        log_p, counts = score(model, sources, target, noise, packing=Packing.of(batch.counts, target.device))
         left_out += int((target != PAD).sum() - counts.sum())
         per = torch.tensor(batches.mean_tokens()) if loss_per == "token" else 1
         expected -= log_p.detach().sum(1) / target.shape[1] / per / 3

@@ -28,7 +28,7 @@ def test_networks_for_word_forms_are_those_of_the_appendices() -> None:
     assert not network.tied_output
     assert network.dropout == network.state_dropout == network.feed_dropout == network.write_dropout == 0
     predictor = WORD_FORM_PREDICTOR.network
-    assert (predictor.prototypes, predictor.own_attention, predictor.copying) == (1, False, "reluctant")
+    assert (predictor.prototypes, predictor.own_attention, predictor.copying) == (1, False, "penalized")
     assert (predictor.hidden, predictor.embedding) == (1024, 1024)
 
 

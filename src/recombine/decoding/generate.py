@@ -9,9 +9,10 @@ from torch import Tensor
 from recombine.data.vocabulary import BOS, EOS, PAD, SEP
 from recombine.models import copying
 from recombine.models.device import fast_products
-from recombine.models.noise import Noise
-from recombine.models.packing import taken
+from recombine.models.noise import Masks, Noise
+from recombine.models.packing import Packing, taken
 from recombine.models.recombiner import Context, Recombiner, State
+from recombine.models.scoring import decode
 
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
 
@@ -211,8 +212,8 @@ class _Run:
     def force(self, prefix: Tensor) -> None:
         """Goes through the tokens (R, B, P) that a sequence has to begin with."""
         previous = torch.cat([self.previous.unsqueeze(-1), prefix[..., :-1]], dim=-1)
-        self.state, _ = self.model.decode(
-            self.context, self.state, previous.transpose(1, 2), noise=self.noise, z=self.z, start=self.index
+        self.state, _ = decode(
+            self.model, self.context, self.state, previous.transpose(1, 2), noise=self.noise, z=self.z, start=self.index
         )
         self.previous = prefix[..., -1]
         if self.model.architecture.own_attention:
@@ -221,10 +222,10 @@ class _Run:
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
-        self.state, scores = self.model.decode(
-            self.context, self.state, self.previous.unsqueeze(1), noise=self.noise, z=self.z, start=self.index
-        )
-        return self.model.entries(scores).squeeze(1), self.model.sources(self.context, self.own)
+        model, packing = self.model, Packing.whole(1, self.previous.shape[1], self.previous.device)
+        masks = Masks.draw(model.architecture, self.noise, packing, training=model.training)
+        self.state, scores = model.step(self.context, self.state, self.previous, masks, z=self.z, index=self.index)
+        return model.entries(scores), model.sources(self.context, self.own)
 
     def advance(self, token: Tensor) -> None:
         """Goes on with the tokens (R, B) that were chosen."""

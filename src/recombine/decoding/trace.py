@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from recombine.data.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from recombine.data.vocabulary import EOS, PAD, UNK, Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import decode, shifted
 
 END = "\n"
 """Stands for the end of a sequence. No token may hold a line break, so no token can be mistaken for it."""
@@ -73,8 +74,7 @@ def trace(
     sources = _padded(prototypes, vocabulary).to(device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
     context = model.remember(sources)
     z = model.propose(sources, target, Noise([seed] * model.replicas, device)) if model.latent is not None else None
-    previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)
-    _, scores = model.decode(context, context.state, previous.transpose(1, 2), z=z)
+    _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
     own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
     entries = model.entries(scores)[replica].squeeze(1).double()  # (T, V + C)
     produced = model.sources(context, own)[replica].expand(len(entries), -1)  # (T, C)

@@ -20,6 +20,7 @@ from recombine.data.vocabulary import BOS, UNK, Vocabulary
 from recombine.decoding.trace import END
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
+from recombine.models.scoring import decode
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
@@ -152,7 +153,7 @@ def steps_along(
     z = None if model.latent is None else model.latent.prior(1, noise)
     context = model.remember(sources)
     previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)
-    _, scores = model.decode(context, context.state, previous.transpose(1, 2), z=z)
+    _, scores = decode(model, context, context.state, previous.transpose(1, 2), z=z)
     own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
     entries = model.entries(scores)[0].squeeze(1).double()  # (T, V + C)
     copied = model.sources(context, own)[0, 0]  # (C,)

@@ -14,11 +14,11 @@ class Architecture:
         hidden: Size of LSTM states.
         embedding: Size of token embeddings.
         attention: Size of attention projections (tanh keys, queries and values); 0: linear key, nothing else projected.
-        separate_attention: Each prototype has attention parameters of its own.
         own_attention: The decoder attends to (and may copy from) its own output.
-        copying: One softmax over vocabulary and prototype positions (``joint``); a gated mixture of streams; such a
-            mixture in which each stream of copies is one more ``symbol`` to write, as in the authors' networks for word
-            forms; the same but ``reluctant``, since copying costs extra in training, as in their predictors; or none.
+        copying: ``joint``: one softmax over vocabulary and prototype positions. ``gated``: a gated mixture of streams.
+            ``symbol``: a mixture in which each stream of copies is one more symbol to write, as in the authors'
+            networks for word forms. ``penalized``: the same, but copying costs extra in training, as in their
+            predictors. ``none``: no copying.
         shared_embedding: Encoder and decoder share one embedding table.
         tied_output: Output scores are products of the feed vector with the (decoder's) embeddings; else a linear layer.
         project_encoder: Project the encoder's two directions to one hidden size.
@@ -33,7 +33,7 @@ class Architecture:
         write_dropout: How often, in training, a token that could be copied must be.
         write_seen_only: Tokens that no training target holds are never written, only copied. Else training pushes
             their probability down at every step, and with tied output drives their embeddings away from all others.
-        only_lacking: Later prototypes show only what the first one lacks (see `lacking`), and not where.
+        hide_shared_tokens: Later prototypes show only the tokens that the first one lacks, and not where they stand.
         latent: Size of z; 0: no latent variable.
         kappa: Concentration of the proposal for z.
         epsilon: Width of the proposal's norm.
@@ -45,9 +45,8 @@ class Architecture:
     hidden: int = 512
     embedding: int = 64
     attention: int = 128
-    separate_attention: bool = True
     own_attention: bool = False
-    copying: Literal["joint", "gated", "symbol", "reluctant", "none"] = "joint"
+    copying: Literal["joint", "gated", "symbol", "penalized", "none"] = "joint"
     shared_embedding: bool = True
     tied_output: bool = True
     project_encoder: bool = False
@@ -60,7 +59,7 @@ class Architecture:
     feed_dropped_twice: bool = False
     write_dropout: float = 0.5
     write_seen_only: bool = False
-    only_lacking: bool = False
+    hide_shared_tokens: bool = False
     latent: int = 0
     kappa: float = 25.0
     epsilon: float = 1.0
@@ -70,14 +69,9 @@ class Architecture:
     def gates(self) -> int:
         """How many streams a gate weighs: those of copies, and that of writing unless copies are symbols to write."""
         copied = self.own_attention + self.prototypes
-        return {"gated": 1 + copied, "symbol": copied, "reluctant": copied}.get(self.copying, 0)
+        return {"gated": 1 + copied, "symbol": copied, "penalized": copied}.get(self.copying, 0)
 
     @property
     def feed(self) -> int:
         """Size of the feed vector: what the output layer takes."""
         return self.embedding if self.tied_output else self.hidden
-
-    @property
-    def encoder_states(self) -> int:
-        """Size of the states that attention sees."""
-        return self.hidden if self.project_encoder else 2 * self.hidden

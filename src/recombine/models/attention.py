@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.data.vocabulary import PAD, SEP
-from recombine.models.layers import Linear
+from recombine.models.layers import Linear, precise
 
 MASKED = -1e9
 """A score so low that it gets no probability, yet finite, so that gradients of empty sums stay defined."""
@@ -33,35 +33,31 @@ class Attention(nn.Module):
         states: Size of the encoder's states.
         query: Size of the query vector.
         projection: A, or 0 for the form without projection.
-        separate: Whether each prototype has parameters of its own.
         reach: If positive, learned embeddings of the distance between source and target position, clipped to ±reach,
             join keys and values, as in the authors' code; the paper has none.
     """
 
     def __init__(
-        self, replicas: int, *, prototypes: int, states: int, query: int, projection: int, separate: bool, reach: int
+        self, replicas: int, *, prototypes: int, states: int, query: int, projection: int, reach: int = 0
     ) -> None:
         super().__init__()
         self.prototypes, self.projection, self.reach = prototypes, projection, reach
-        self.sets = prototypes if separate else 1
         self.size = projection or query
         self.value_size = projection or states
-        self.key = Linear(replicas * self.sets, states, self.size)
+        sets = replicas * prototypes  # each prototype has parameters of its own
+        self.key = Linear(sets, states, self.size)
         if projection:
-            self.query = Linear(replicas, query, projection * self.sets)
-            self.value = Linear(replicas * self.sets, states, projection)
+            self.query = Linear(replicas, query, projection * prototypes)
+            self.value = Linear(sets, states, projection)
         if reach:
-            self.near_key = Linear(replicas * self.sets, self.size, 2 * reach + 1, bias=False)
-            self.near_value = Linear(replicas * self.sets, 2 * reach + 1, self.value_size, bias=False)
+            self.near_key = Linear(sets, self.size, 2 * reach + 1, bias=False)
+            self.near_value = Linear(sets, 2 * reach + 1, self.value_size, bias=False)
 
     def _per_prototype(self, layer: Linear, x: Tensor) -> Tensor:
-        """Applies a layer with one set of weights per prototype (or one for all) to (R, B, K, S, ·)."""
-        if self.sets == 1:
-            y: Tensor = layer(x)
-            return y
-        replicas, batch = x.shape[:2]
-        y = layer(x.transpose(1, 2).reshape(replicas * self.sets, batch, *x.shape[3:]))
-        return y.view(replicas, self.sets, batch, *y.shape[2:]).transpose(1, 2)
+        """Applies a layer with one set of weights per prototype to (R, B, K, S, ·)."""
+        replicas, batch, prototypes = x.shape[:3]
+        y = layer(x.transpose(1, 2).reshape(replicas * prototypes, batch, *x.shape[3:]))
+        return torch.unflatten(y, 0, (replicas, prototypes)).transpose(1, 2)
 
     def remember(self, states: Tensor, real: Tensor) -> Memory:
         """Projects encoder states (R, B, K, S, states), of which some positions are real (R, B, K, S)."""
@@ -107,7 +103,16 @@ class Attention(nn.Module):
         return (distance.unsqueeze(1) == torch.arange(2 * self.reach + 1, device=like.device)).to(like.dtype)
 
 
-class Lacking(NamedTuple):
+class OwnAttention(Linear):
+    """Attention of a decoder to the states that predicted its output so far (section 3.2)."""
+
+    def attend(self, h: Tensor, history: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns scores of a history (R, B, t, H) before normalisation, and what is retrieved, given h (R, B, H)."""
+        scores = precise((history @ self(h).unsqueeze(-1)).squeeze(-1))
+        return scores, (torch.softmax(scores, dim=-1).to(h.dtype).unsqueeze(2) @ history).squeeze(2)
+
+
+class Shortened(NamedTuple):
     """Prototypes (R, B, K, S), of which the later ones are shortened.
 
     Attributes:
@@ -121,8 +126,12 @@ class Lacking(NamedTuple):
     places: Tensor
 
 
-def lacking(prototypes: Tensor, vocabulary: int) -> Lacking:
-    """Removes from all prototypes (R, B, K, S) but the first the tokens that the first one holds."""
+def hide_shared_tokens(prototypes: Tensor, vocabulary: int) -> Shortened:
+    """Removes from all prototypes (R, B, K, S) but the first the tokens that the first one holds. Not in the paper.
+
+    Where d1 and d2 both hold a token, nothing says from which of them to take it, and what stands beside it in d2 is
+    copied along: "around" only ever with "left". Shortened to what d1 lacks, d2 says what to add and not where.
+    """
     replicas, batch = prototypes.shape[:2]
     held = torch.zeros(replicas, batch, vocabulary, dtype=torch.bool, device=prototypes.device)
     held = held.scatter(-1, prototypes[:, :, 0], True)
@@ -132,4 +141,4 @@ def lacking(prototypes: Tensor, vocabulary: int) -> Lacking:
     shown = ~hidden & (prototypes != PAD)
     order = (~shown).byte().argsort(dim=-1, stable=True)
     tokens = prototypes.masked_fill(~shown, PAD).gather(-1, order)
-    return Lacking(tokens, shown, order.argsort(-1))
+    return Shortened(tokens, shown, order.argsort(-1))

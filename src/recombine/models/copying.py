@@ -5,6 +5,7 @@ copying one of the prototypes' tokens. The probability of a token is the sum ove
 entry that produced a token says where it came from.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -55,6 +56,16 @@ def _mixed(scores: Scores, gate: Tensor) -> Tensor:
 def write_only(scores: Scores) -> Tensor:
     """No copying: log-probabilities (R, ..., V)."""
     return torch.log_softmax(scores.write, dim=-1)
+
+
+STYLES: dict[str, Callable[[Scores], Tensor]] = {
+    "joint": joint,
+    "gated": gated,
+    "symbol": by_symbol,
+    "penalized": by_symbol,
+    "none": write_only,
+}
+"""How scores become log-probabilities, by `Architecture.copying`."""
 
 
 def target_log_probability(

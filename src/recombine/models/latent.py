@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from recombine.models.architecture import Architecture
 from recombine.models.layers import Linear
 from recombine.models.noise import Noise
 
@@ -18,17 +19,15 @@ class Latent(nn.Module):
 
     Args:
         replicas: R.
-        size: Dimension of z, at least 2.
-        inputs: Size of the vector that the proposal's mean direction is computed from.
-        kappa: Concentration of the proposal's direction.
-        epsilon: Width of the proposal's norm.
-        largest: The prior's largest norm, μ_max.
+        architecture: The network's, which says the size of z (at least 2), κ, ε and μ_max.
     """
 
-    def __init__(self, replicas: int, *, size: int, inputs: int, kappa: float, epsilon: float, largest: float) -> None:
+    def __init__(self, replicas: int, architecture: Architecture) -> None:
         super().__init__()
-        self.size, self.kappa, self.epsilon, self.largest = size, kappa, epsilon, largest
-        self.mean = Linear(replicas, inputs, size, bias=False)
+        a = architecture
+        self.size, self.kappa, self.epsilon, self.largest = a.latent, a.kappa, a.epsilon, a.largest_norm
+        # The mean direction is computed from the final states of d and of the prototypes.
+        self.mean = Linear(replicas, a.hidden * (1 + a.prototypes), a.latent, bias=False)
 
     def prior(self, batch: int, noise: Noise) -> Tensor:
         """Draws z (R, B, size): a uniform direction, a norm from U(0, μ_max)."""
@@ -43,10 +42,6 @@ class Latent(nn.Module):
         top = (norm + self.epsilon).clamp(max=self.largest)
         z_norm = norm + (top - norm) * noise.uniform(mu.shape[1], 1)
         return z_norm * von_mises_fisher(_unit(mu), self.kappa, noise)
-
-    def divergence(self) -> float:
-        """Returns KL(q ‖ p), which no parameter changes: what the direction costs, and what the norm costs."""
-        return _direction_divergence(self.size, self.kappa) + math.log(self.largest / self.epsilon)
 
 
 def _unit(vectors: Tensor) -> Tensor:
@@ -80,15 +75,3 @@ def _symmetric_beta(alpha: float, count: int, noise: Noise) -> Tensor:
     dimensions = round(2 * alpha)
     first, second = (noise.normal(count, dimensions).square().sum(-1) for _ in range(2))
     return first / (first + second)
-
-
-def _direction_divergence(size: int, kappa: float) -> float:
-    """KL between a von Mises–Fisher distribution and the uniform one on the sphere in `size` dimensions."""
-    from scipy.special import gammaln, ive
-
-    order = size / 2 - 1
-    log_bessel = float(math.log(ive(order, kappa)) + kappa)
-    ratio = float(ive(order + 1, kappa) / ive(order, kappa))
-    log_normaliser = order * math.log(kappa) - (size / 2) * math.log(2 * math.pi) - log_bessel
-    log_uniform = float(gammaln(size / 2)) - math.log(2) - (size / 2) * math.log(math.pi)
-    return kappa * ratio + log_normaliser - log_uniform

@@ -22,6 +22,11 @@ FEW = 256
 """Of so few tokens a GPU adds up embeddings' gradients faster by a product than by sorting."""
 
 
+def precise(x: Tensor) -> Tensor:
+    """Returns x in single precision at least: cell states and probabilities add up small things."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def _uniform(generator: torch.Generator, shape: torch.Size, bound: float) -> Tensor:
     return torch.empty(shape).uniform_(-bound, bound, generator=generator)
 

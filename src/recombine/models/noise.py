@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from recombine.models.architecture import Architecture
 from recombine.models.device import fused
 from recombine.models.packing import Packing, taken
 
@@ -35,10 +36,6 @@ class Drop(NamedTuple):
         """What to multiply by."""
         return (~self.lost).to(dtype).mul_(self.scale)
 
-    def part(self, positions: slice) -> "Drop":
-        """Returns where to drop at some positions, of bits (R, N, ...)."""
-        return self._replace(bits=self.bits[:, positions])
-
     def steps(self, packing: Packing) -> list["Drop"]:
         """Returns where to drop at each step."""
         return [self._replace(bits=bits) for bits in packing.split(self.bits)]
@@ -54,6 +51,38 @@ class Drop(NamedTuple):
         before = packing.before[later]
         bits[:, later].masked_fill_(self.lost.index_select(1, before), 0)
         return Drop(bits, further.limit, self.scale * further.scale)
+
+
+class Masks(NamedTuple):
+    """Where a decoder drops at all positions (R, N, ·) of a sequence; None: nowhere."""
+
+    embedding: Drop | None = None
+    feed: Drop | None = None  # where it is fed back
+    state: Drop | None = None
+    write: Drop | None = None  # of the feed vector, before the output layer
+
+    @classmethod
+    def draw(cls, a: Architecture, noise: "Noise | None", packing: Packing, *, training: bool) -> "Masks":
+        """Draws them; dropout of the state acts outside training, too."""
+        if noise is None:
+            return cls()
+        own = noise if training else None
+        embedding = drop_in_training(own, a.dropout, packing, a.embedding)
+        feed = drop_in_training(own, a.dropout, packing, a.feed)
+        state = noise.drop(a.state_dropout, packing, a.hidden) if a.state_dropout else None
+        write = drop_in_training(own, a.feed_dropout, packing, a.feed)
+        if a.feed_dropped_twice and write:
+            feed = write.passed_on(feed, packing)
+        return cls(embedding, feed, state, write)
+
+    def at(self, positions: slice) -> "Masks":
+        """Returns the masks of some positions."""
+        return Masks(*(drop and drop._replace(bits=drop.bits[:, positions]) for drop in self))
+
+
+def drop_in_training(noise: "Noise | None", rate: float, packing: Packing, size: int) -> Drop | None:
+    """Returns where to drop at all positions, or nowhere if there is no noise or nothing to drop."""
+    return noise.drop(rate, packing, size) if noise and rate else None
 
 
 def dropped(x: Tensor, drop: Drop | None) -> Tensor:

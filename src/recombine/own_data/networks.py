@@ -122,7 +122,7 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
         return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
     twins = _count_twins(examples) if rare == PAIRS else 0
     if twins:
-        network = replace(network, only_lacking=True, write_seen_only=False)
+        network = replace(network, hide_shared_tokens=True, write_seen_only=False)
         recipe = replace(recipe, network=network, twins=TWIN_NAMES, stand_ins=0.0)
         return Choice("twins", recipe, f"pairs of tokens are missing, and {twins} tokens have a twin in the output")
     recipe = replace(recipe, network=replace(network, write_seen_only=True), stand_ins=0.5)

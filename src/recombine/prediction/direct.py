@@ -14,6 +14,7 @@ from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
 from recombine.models.device import fast_products
 from recombine.models.noise import Noise
+from recombine.models.scoring import score
 from recombine.neighborhoods.search import check_counts
 from recombine.prediction.predictor import Prediction
 from recombine.prediction.questions import Candidate, Question, chunks
@@ -229,7 +230,7 @@ class _Run:
         with fast_products():
             # Every tuple is encoded once, for all candidates.
             context = self.model.remember(self._prototypes(all_tuples[None])).taken(self._on_device(places))
-            log_p, _ = self.model.score(context, self._on_device(targets))  # (R, T, B)
+            log_p, _ = score(self.model, context, self._on_device(targets))  # (R, T, B)
         step = torch.arange(log_p.shape[1], device=self.device).view(1, -1, 1)
         judged = log_p.masked_fill(step < self._on_device(given).unsqueeze(1), 0)
         each = judged.sum(1, dtype=torch.double).cpu().numpy()  # (R, B)

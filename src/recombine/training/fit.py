@@ -14,6 +14,7 @@ from recombine.models.attention import MASKED
 from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import predicted, score
 from recombine.training.corpus import Corpus
 from recombine.training.loop import Evaluate, Fitted, History, Report, Trainer
 from recombine.training.recipe import Recipe
@@ -30,7 +31,7 @@ def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
         total = torch.zeros(model.replicas, device=corpus.rows.device)
         for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
-            log_p, _ = model(sources, targets, z=_no_z(model, sources))
+            log_p, _ = score(model, sources, targets, z=_no_z(model, sources))
             # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
             total += log_p.masked_fill(log_p < MASKED / 2, 0).sum(2).sum(1)
         return total.div(rows.shape[1])
@@ -44,7 +45,7 @@ def exact_match(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
         right = torch.zeros(model.replicas, device=corpus.rows.device)
         for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
-            right += ((model.predicted(sources, targets) == targets) | (targets == PAD)).all(-1).sum(1)
+            right += ((predicted(model, sources, targets) == targets) | (targets == PAD)).all(-1).sum(1)
         return right.div(rows.shape[1])
 
     return evaluate

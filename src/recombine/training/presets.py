@@ -161,7 +161,7 @@ vocabulary for all, each writes as if the vocabulary were its own.
 
 WORD_FORM_PREDICTOR = replace(
     WORD_FORM_GENERATOR,
-    network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False, copying="reluctant"),
+    network=replace(WORD_FORM_GENERATOR.network, prototypes=1, own_attention=False, copying="penalized"),
     sorting=None,
     epochs=100,
     decay_at=50,

@@ -10,6 +10,7 @@ from recombine.data.vocabulary import SEP
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import score
 from recombine.training.corpus import Corpus
 from recombine.training.optimizer import Optimizer, gradients_of
 from recombine.training.renaming import Twins, disguised, unknown
@@ -108,7 +109,7 @@ class Step:
             network = self.model.architecture
             copied = network.copying != "none"
             sources, target = unknown(sources, target, network.vocabulary, self.unknown, self.noise, copied=copied)
-        log_p, _ = self.model(sources, target, self.noise, packing=Packing.of(counts, target.device))
+        log_p, _ = score(self.model, sources, target, self.noise, packing=Packing.of(counts, target.device))
         # In pieces: of many at once, threads would each sum a piece of their own.
         total = torch.stack([piece.sum(1) for piece in log_p.split(4096, dim=1)]).sum(0)
         loss = -total / (target.shape[1] * self.tokens)  # (R,)

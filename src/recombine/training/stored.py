@@ -75,8 +75,15 @@ def _digest(tensors: Mapping[str, Tensor], body: str) -> str:
     return digest.hexdigest()
 
 
-RENAMED = {"enough": "stop_at_lr", "lasts": "epoch_fraction"}
-"""Settings that had other names in models of earlier versions."""
+RENAMED = {
+    "enough": "stop_at_lr",
+    "lasts": "epoch_fraction",
+    "only_lacking": "hide_shared_tokens",
+    "reluctant": "penalized",
+}
+"""Names that settings, and their values, had in models of earlier versions."""
+GONE = {"separate_attention": True}
+"""Settings of earlier versions that have only this value now."""
 WEIGHTS = "weights.safetensors"
 TOKENS = "tokens"
 """The note that says what a token of a string was."""
@@ -138,8 +145,9 @@ class Stored:
 def _renamed(table: object) -> object:
     """Returns a table of settings, and those within it, under today's names: earlier versions had others."""
     if not isinstance(table, dict):
-        return table
-    return {RENAMED.get(name, name): _renamed(value) for name, value in table.items()}
+        return RENAMED.get(table, table) if isinstance(table, str) else table
+    there = {name: value for name, value in table.items() if name not in GONE or value != GONE[name]}
+    return {RENAMED.get(name, name): _renamed(value) for name, value in there.items()}
 
 
 def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """A decoder along whole sequences that are known: all its steps, and their gradients, as one operation.
 
-It computes what `Recombiner.decode` does step by step, with the same parameters. Here nothing is recorded for each of
+It computes what `scoring.plain_steps` does step by step, with the same parameters. Here nothing is recorded for each of
 the operations of a step, rows that have ended are left out, and the gradients of weights are products over all steps
 at once.
 """
@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from recombine.models.attention import MASKED
+from recombine.models.copying import Scores
 from recombine.models.device import fused
 from recombine.models.fast import on_cpu
-from recombine.models.fast.lstm import summed
-from recombine.models.fast.near import Near
-from recombine.models.noise import Drop
+from recombine.models.fast.lstm import affine, summed
+from recombine.models.noise import Drop, Masks, dropped
 from recombine.models.packing import Packing
+from recombine.models.recombiner import Context, Recombiner
 
 BACK = ("from_state", "to_feed", "h_to_query", "feed_to_query")
 """The weights through which gradients go back at every step."""
@@ -41,8 +42,6 @@ class Inputs(NamedTuple):
     queries: Tensor | None = None  # what embeddings add to queries, the bias among it (R, N, K · A); it is overwritten
     h_to_query: Tensor | None = None  # (R, H, K · A)
     feed_to_query: Tensor | None = None  # (R, F, K · A)
-    near_keys: Tensor | None = None  # of relative positions (R · K, or R for all alike, A, D)
-    near_values: Tensor | None = None  # (R · K or R, D, V)
     to_own_query: Tensor | None = None  # (R, H, H), if the decoder attends to its own output
 
 
@@ -53,6 +52,42 @@ class Outputs(NamedTuple):
     h: Tensor  # (R, N, H)
     prototypes: Tensor  # scores before normalisation (R, N, K, S)
     own: Tensor  # scores of own states (R, N, T - 1), masked where they are not there yet; none: (R, N, 0)
+
+
+def all_steps(
+    model: Recombiner, context: Context, previous: Tensor, packing: Packing, masks: Masks, z: Tensor | None
+) -> Scores:
+    """Returns the scores (R, N, ...) at all positions, before each of which is a token of `previous` (R, N)."""
+    a, state = model.architecture, context.state
+    weight, bias = model.decoder.input.flatten(0, 1), model.decoder.bias.flatten(0, 1)
+    if z is None and not a.attention:
+        drop = masks.embedding and masks.embedding._replace(bits=masks.embedding.bits.unsqueeze(1))
+        gates = model.embed.mapped(previous.unsqueeze(1), drop, weight)
+    else:
+        x = dropped(model.embed(previous), masks.embedding)
+        if z is not None:
+            x = torch.cat([x, z.to(x.dtype)[:, packing.rows]], dim=-1)
+        gates = affine(x, weight, None)
+    assert model.to_feed.bias is not None
+    inputs = Inputs(
+        gates=gates,
+        bias=bias,
+        h=state.h,
+        c=state.c,
+        feed=state.feed,
+        from_state=model.decoder.state.flatten(0, 1),
+        to_feed=model.to_feed.weight,
+        to_feed_bias=model.to_feed.bias,
+        to_own_query=model.own.weight if a.own_attention else None,
+    )
+    if context.memory is not None:
+        inputs = inputs._replace(**context.memory._asdict())
+        if a.attention:  # query^t = [h_out, input^t] (SCAN)
+            query = model.attention.query
+            for_h, for_x, for_feed = query.weight.split([a.hidden, a.embedding + a.latent, a.feed], dim=1)
+            inputs = inputs._replace(queries=affine(x, for_x, query.bias), h_to_query=for_h, feed_to_query=for_feed)
+    found = decode(inputs, packing, feed_drop=masks.feed, state_drop=masks.state)
+    return model.scores(dropped(found.feed, masks.write), found.h, found.own, found.prototypes)
 
 
 def decode(inputs: Inputs, packing: Packing, *, feed_drop: Drop | None, state_drop: Drop | None) -> Outputs:
@@ -101,7 +136,7 @@ class _Run:
         self.contexts = self.hidden * (1 if inputs.to_own_query is None else 2)
         # Whether a step attends to one sequence, from h itself, and does nothing else, as predictors do.
         alone = inputs.keys is not None and inputs.keys.shape[2] == 1 and inputs.queries is None
-        self.simple = alone and inputs.near_keys is None and inputs.to_own_query is None and state_drop is None
+        self.simple = alone and inputs.to_own_query is None and state_drop is None
 
     def forward(self) -> tuple[Tensor, ...]:
         """Computes all steps."""
@@ -115,9 +150,6 @@ class _Run:
         feed = x.to_feed_bias.repeat(1, total, 1)
         if x.keys is not None:
             self.attending = ops.Attending(x.keys, x.values, x.padding, packing)
-            self.near = None
-            if x.near_keys is not None and x.near_values is not None and x.padding is not None:
-                self.near = Near(x.near_keys, x.near_values, x.padding, packing)
         self.own = None if x.to_own_query is None else _OwnOutput(x.to_own_query, x.h, packing, ops)
         given, h_pre, hs, feeds = split(self.feed_and_h), split(self.h_pre), split(self.h), split(feed)
         queries = None if x.queries is None else split(x.queries)
@@ -138,10 +170,7 @@ class _Run:
                     if queries is not None and x.h_to_query is not None and x.feed_to_query is not None:
                         query = queries[t].baddbmm_(hs[t], x.h_to_query)
                         query = query.baddbmm_(given[t][..., :size], x.feed_to_query).tanh_()
-                    contexts = h_pre[t][..., self.contexts :]
-                    self.attending.forward(t, query, contexts, None if self.near is None else self.near.bias(t, query))
-                    if self.near is not None:
-                        self.near.add(t, self.attending.weights_of(t), contexts)
+                    self.attending.forward(t, query, h_pre[t][..., self.contexts :])
             feeds[t].baddbmm_(h_pre[t], x.to_feed)
             if later is not None:
                 ops.drop_into(later[..., :size], feeds[t][:, : later.shape[1]], self.feed_drops[t + 1])
@@ -181,12 +210,7 @@ class _Run:
             else:
                 if x.keys is not None:
                     query = hs[t] if queries is None else queries[t]
-                    d_contexts, d_weights = d_pres[t][..., self.contexts :], None
-                    if self.near is not None:
-                        d_weights = self.near.weights_gradient(t, self.attending.weights_of(t), d_contexts)
-                    d_query = self.attending.backward(t, query, d_contexts, d_weights)
-                    if self.near is not None:
-                        d_query = d_query + self.near.query_gradient(t, query, self.attending.d_scores_of(t))
+                    d_query = self.attending.backward(t, query, d_pres[t][..., self.contexts :])
                     if d_query_of is None:
                         d_h_now.append(d_query)
                     else:
@@ -200,12 +224,10 @@ class _Run:
                 d_given[:, :rows, :size].baddbmm_(d_query_of[t], back["feed_to_query"])
         d_first = torch.zeros_like(x.feed)
         ops.add_dropped(d_first, d_given[..., :size], self.feed_drops[0])
-        d_keys = d_values = d_near_keys = d_near_values = None
+        d_keys = d_values = None
         if x.keys is not None:
             d_retrieved = d_pre[..., self.contexts :]
             d_keys, d_values = self.attending.gradients(self.h if x.queries is None else x.queries, d_retrieved)
-            if self.near is not None:
-                d_near_keys, d_near_values = self.near.d_keys.flatten(0, 1), self.near.d_values.flatten(0, 1)
         return tuple(
             Inputs(
                 gates=self.cells.all_d_gates,
@@ -222,8 +244,6 @@ class _Run:
                 queries=d_queries,
                 h_to_query=None if d_queries is None else _product(self.h, d_queries),
                 feed_to_query=None if d_queries is None else _product(self.feed_and_h[..., :size], d_queries),
-                near_keys=d_near_keys,
-                near_values=d_near_values,
                 to_own_query=None if self.own is None else _product(self.h, self.own.all_d_queries),
             )
         )

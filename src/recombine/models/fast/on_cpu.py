@@ -137,20 +137,19 @@ class Attending:
         counts = list(packing.counts)
         self.scores, self.weights = (torch.split(each, counts) for each in (self.all_scores, self.all_weights))
 
-    def forward(self, t: int, query: Tensor, out: Tensor, bias: Tensor | None = None) -> None:
+    def forward(self, t: int, query: Tensor, out: Tensor) -> None:
         """Attends from the queries of a step.
 
         Args:
             t: Which step.
             query: The queries (R, n, K · A), or (R, n, A) for all K alike.
             out: Where to write what is retrieved (R, n, K · V).
-            bias: What to add to the scores (R, n, K, S) instead of the padding.
         """
         keys, values = self._first(query.shape[1])
         scores, weights = self.scores[t], self.weights[t]
         count, sources = keys.shape[:2]
         torch.bmm(keys, self._queries(query), out=scores.view(count, sources, 1))
-        scores += self.padding[: query.shape[1]] if bias is None else bias.transpose(0, 1)
+        scores += self.padding[: query.shape[1]]
         torch.softmax(scores, dim=-1, out=weights)
         retrieved = torch.bmm(weights.view(count, 1, sources), values)
         out.copy_(retrieved.view(*scores.shape[:2], -1).transpose(0, 1))
@@ -172,22 +171,19 @@ class Attending:
             by_position.copy_(d_scores.transpose(0, 1))
         self.d_scores, self.all_d_scores = torch.split(by_position, list(self.packing.counts)), by_position
 
-    def backward(self, t: int, query: Tensor, d_out: Tensor, d_weights_too: Tensor | None = None) -> Tensor:
+    def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
         """Returns the gradient of the queries.
 
         Args:
             t: Which step.
             query: As for `forward`.
             d_out: Gradient of what was retrieved (R, n, K · V).
-            d_weights_too: A gradient of the weights (R, n, K, S) besides.
         """
         replicas, rows = query.shape[:2]
         keys, values = self._first(rows)
         weights, d_scores = self.weights[t], self.d_scores[t]
         d_retrieved = d_out.transpose(0, 1).reshape(-1, values.shape[-1], 1)
         d_weights = torch.bmm(values, d_retrieved).view_as(weights)
-        if d_weights_too is not None:
-            d_weights += d_weights_too.transpose(0, 1)
         d_weights -= (d_weights * weights).sum(-1, keepdim=True)
         d_scores.addcmul_(d_weights, weights)
         d_query = torch.bmm(d_scores.view(len(keys), 1, -1), keys).view(rows, replicas, -1, keys.shape[-1])
@@ -205,14 +201,6 @@ class Attending:
         by_row = self.packing.unpack(factors.transpose(0, 1)).permute(0, 2, 3, 4, 1)  # (R, B, K, S, T)
         each = self.packing.unpack(torch.unflatten(vectors, -1, (-1, size)))  # (R, T, B, K or 1, size)
         return by_row @ each.permute(0, 2, 3, 1, 4)
-
-    def weights_of(self, t: int) -> Tensor:
-        """Returns the weights of a step (R, n, K, S)."""
-        return self.weights[t].transpose(0, 1)
-
-    def d_scores_of(self, t: int) -> Tensor:
-        """Returns the whole gradient of the scores of a step (R, n, K, S) that was gone back over."""
-        return self.d_scores[t].transpose(0, 1)
 
     def scored(self) -> Tensor:
         """Returns the scores of all steps before normalisation (R, N, K, S)."""

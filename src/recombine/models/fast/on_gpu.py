@@ -61,10 +61,10 @@ class Attending:
         """Returns keys, values and padding of the only prototype (R, B, S, ...)."""
         return self.keys.squeeze(2), self.values.squeeze(2), self.padding.squeeze(2)
 
-    def forward(self, t: int, query: Tensor, out: Tensor, bias: Tensor | None = None) -> None:
+    def forward(self, t: int, query: Tensor, out: Tensor) -> None:
         """Attends from the queries of a step."""
-        each, bias = self._each(query, self.keys.shape[-1]), self.padding if bias is None else bias.contiguous()
-        attention.attend(each, self.keys, self.values, bias, scores=self.scores[t], weights=self.weights[t], out=out)
+        each, scores, weights = self._each(query, self.keys.shape[-1]), self.scores[t], self.weights[t]
+        attention.attend(each, self.keys, self.values, self.padding, scores=scores, weights=weights, out=out)
 
     def turn(self, d_scores: Tensor | None) -> None:
         """Prepares for going back."""
@@ -72,12 +72,11 @@ class Attending:
         self.all_d_scores = torch.empty_like(self.all_weights)
         self.all_of = self.packing.split(self.all_d_scores)
 
-    def backward(self, t: int, query: Tensor, d_out: Tensor, d_weights_too: Tensor | None = None) -> Tensor:
+    def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
         """Returns the gradient of the queries."""
-        more = None if d_weights_too is None else d_weights_too.contiguous()
         d_query = attention.attend_gradient(
             self.keys, self.values, self.weights[t],
-            d_scores=self.d_scores[t], d_weights=more, d_out=d_out, d_all=self.all_of[t],
+            d_scores=self.d_scores[t], d_out=d_out, d_all=self.all_of[t],
         )  # fmt: skip
         return d_query.flatten(2) if query.shape[-1] > d_query.shape[-1] or d_query.shape[2] == 1 else d_query.sum(2)
 
@@ -87,14 +86,6 @@ class Attending:
             attention.weighed(self.all_d_scores, self._each(queries, self.keys.shape[-1]), self.packing),
             attention.weighed(self.all_weights, self._each(d_retrieved, self.values.shape[-1]), self.packing),
         )
-
-    def weights_of(self, t: int) -> Tensor:
-        """Returns the weights of a step (R, n, K, S)."""
-        return self.weights[t]
-
-    def d_scores_of(self, t: int) -> Tensor:
-        """Returns the whole gradient of the scores of a step (R, n, K, S) that was gone back over."""
-        return self.all_of[t]
 
     def scored(self) -> Tensor:
         """Returns the scores of all steps."""
@@ -117,9 +108,7 @@ def attend_to_own_gradient(
     seen = states.transpose(0, 1).unsqueeze(2)[..., : weights.shape[2], :]
     d_all = torch.empty_like(weights).unsqueeze(2)
     own = None if d_scores is None else d_scores.unsqueeze(2)
-    d_query = attention.attend_gradient(
-        seen, seen, weights.unsqueeze(2), d_scores=own, d_weights=None, d_out=d_out, d_all=d_all
-    )
+    d_query = attention.attend_gradient(seen, seen, weights.unsqueeze(2), d_scores=own, d_out=d_out, d_all=d_all)
     return d_all.squeeze(2), d_query.squeeze(2)
 
 

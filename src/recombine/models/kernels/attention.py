@@ -103,7 +103,6 @@ def attend_gradient(
     weights: Tensor,
     *,
     d_scores: Tensor | None,
-    d_weights: Tensor | None,
     d_out: Tensor,
     d_all: Tensor,
 ) -> Tensor:
@@ -114,7 +113,6 @@ def attend_gradient(
         values: As for `attend`.
         weights: What it wrote.
         d_scores: Gradient of the scores where they are used themselves (R, n, K, S).
-        d_weights: Gradient of the weights where they are used otherwise (R, n, K, S).
         d_out: Gradient of what was retrieved (R, n, K · V).
         d_all: Where to write.
     """
@@ -122,9 +120,9 @@ def attend_gradient(
     size, value_size = keys.shape[-1], values.shape[-1]
     d_query = keys.new_empty(replicas, rows, prototypes, size)
     _attend_gradient[(replicas * rows * prototypes,)](
-        d_all, d_query, keys, values, weights, d_out, d_scores, d_weights, rows, prototypes, sources, size, value_size,
+        d_all, d_query, keys, values, weights, d_out, d_scores, rows, prototypes, sources, size, value_size,
         *axes_of(d_all, axes=3), *axes_of(keys, values, axes=4), *axes_of(weights, axes=3),
-        *axes_of(d_out, axes=2), *axes_of(d_scores, d_weights, axes=3),
+        *axes_of(d_out, axes=2), *axes_of(d_scores, axes=3),
         **blocks(sources, max(size, value_size), replicas * rows * prototypes),
     )  # fmt: skip
     return d_query
@@ -144,17 +142,14 @@ def attend_gradient(
         "s_r",
         "s_b",
         "s_k",
-        "x_r",
-        "x_b",
-        "x_k",
     ],
-    do_not_specialize_on_alignment=["d_all", "weights", "d_scores", "d_weights"],
+    do_not_specialize_on_alignment=["d_all", "weights", "d_scores"],
 )
 def _attend_gradient(
-    d_all, d_query, keys, values, weights, d_out, d_scores, d_weights, rows, prototypes, sources,
+    d_all, d_query, keys, values, weights, d_out, d_scores, rows, prototypes, sources,
     key_size: tl.constexpr, value_size: tl.constexpr,
     a_r, a_b, a_k, k_r, k_b, k_k, k_s, v_r, v_b, v_k, v_s, w_r, w_b, w_k, o_r, o_b, s_r, s_b, s_k,
-    x_r, x_b, x_k, block_s: tl.constexpr, block_d: tl.constexpr,
+    block_s: tl.constexpr, block_d: tl.constexpr,
 ):  # fmt: skip
     n = tl.program_id(0).to(tl.int64)
     k, row = n % prototypes, n // prototypes
@@ -166,8 +161,6 @@ def _attend_gradient(
     d_out += r * o_r + i * o_b + k * value_size
     weight = read(weights + r * w_r + i * w_b + k * w_k + s, real)
     d_weight = tl.zeros((block_s,), dtype=tl.float32)
-    if d_weights is not None:
-        d_weight += read(d_weights + r * x_r + i * x_b + k * x_k + s, real)
     for start in range(0, value_size, block_d):
         o = read(d_out + start + d, start + d < value_size)
         d_weight += tl.sum(tile(values, s, start + d, v_s, real, value_size) * o[None, :], axis=1)
