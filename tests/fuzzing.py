@@ -108,7 +108,7 @@ def as_json(value: object) -> bytes:
 
 def as_sealed_json(value: object) -> bytes:
     """Returns a document as a file has it, with the right checksum if it can have one."""
-    from recombine.data.sealing import sealed
+    from recombine.data.store import sealed
 
     return as_json(sealed(value) if isinstance(value, dict) else value)
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recombine.data.sealing import sealed
+from recombine.data.store import sealed
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 """A token that ends the page's script and starts its own, if it is let."""

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from recombine.augmentation.recombination import Recombination
+from recombine.data.store import read_model, writing_model
 from recombine.errors import RecombineError
 from recombine.neighborhoods import Neighborhoods
 from recombine.prediction.predictor import Predictor
-from recombine.training.folder import read_settings, writing
 from recombine.training.stored import read_tensors
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -92,13 +92,13 @@ def test_a_model_that_names_files_elsewhere(tmp_path: Path, name: str) -> None:
     """Nothing outside its folder is read, let alone written."""
     outside = tmp_path / "outside"
     outside.write_text("mine")
-    with writing(tmp_path / "model", "predictor", {}) as folder:
+    with writing_model(tmp_path / "model", "predictor", {}) as folder:
         (folder / "weights.safetensors").write_bytes(b"?")
     manifest = tmp_path / "model/model.json"
     content = json.loads(manifest.read_text())
     manifest.write_text(json.dumps(content | {"files": {name: content["files"]["weights.safetensors"]}}))
     with pytest.raises(RecombineError, match="missing"):
-        read_settings(tmp_path / "model", "predictor")
+        read_model(tmp_path / "model", "predictor")
     assert outside.read_text() == "mine"
 
 

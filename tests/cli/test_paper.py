@@ -7,7 +7,7 @@ import pytest
 from commands import Run, assert_is_sentence
 from word_forms import write_language
 
-from recombine.data.sealing import DIGEST, sealed
+from recombine.data.store import DIGEST, sealed
 from recombine.paper.records import write_record
 
 TABLE_1 = Path(__file__).parent.parent.parent / "results/table1"

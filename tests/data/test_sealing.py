@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.data.sealing import DIGEST, sealed, unseal
+from recombine.data.store import DIGEST, sealed, unseal
 from recombine.errors import RecombineError
 
 VALUES = st.recursive(

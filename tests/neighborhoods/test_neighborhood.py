@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recombine.data import output
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods.neighborhood import Neighborhoods
@@ -26,6 +27,20 @@ def test_what_was_saved_is_what_is_loaded(tmp_path: Path) -> None:
     FOUND.save(tmp_path / "found.npz")
     assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
     assert [path.name for path in tmp_path.iterdir()] == ["found.npz"]
+
+
+def test_what_is_larger_than_other_files_may_be_is_loaded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "MAX_WHOLE", 8)
+    FOUND.save(tmp_path / "found.npz")
+    assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
+
+
+def test_a_file_that_unpacks_to_more_than_it_is_was_not_saved_here(tmp_path: Path) -> None:
+    FOUND.save(tmp_path / "found.npz")
+    with np.load(tmp_path / "found.npz") as file:
+        np.savez_compressed(tmp_path / "packed.npz", **file)
+    with pytest.raises(RecombineError, match="not an intact file"):
+        Neighborhoods.load(tmp_path / "packed.npz")
 
 
 def test_the_same_neighborhoods_are_the_same_bytes(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample_run import METHODS, sample_run, write_run
 
-from recombine.data.sealing import sealed
+from recombine.data.store import sealed
 from recombine.errors import RecombineError
 from recombine.report.run import Run, read_run
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from recombine.data import store
+from recombine.data.store import check_free_model, read_model, writing_model
 from recombine.errors import RecombineError
-from recombine.training import folder
-from recombine.training.folder import check_free, read_settings, writing
 
 SETTINGS = {"seeds": [1, 2], "tokens": ["é", "▷"], "rate": 0.1, "none": None}
 
 
 def write(path: Path, content: str = "content", *, force: bool = False) -> None:
-    with writing(path, "toy", SETTINGS, force=force) as inside:
+    with writing_model(path, "toy", SETTINGS, force=force) as inside:
         (inside / "weights").write_text(content)
         (inside / "more").write_text("more")
 
@@ -29,12 +29,12 @@ def names(path: Path) -> list[str]:
 
 def assert_error(path: Path, message: str, *, place: Path, kind: str = "toy") -> None:
     with pytest.raises(RecombineError, match=message) as error:
-        read_settings(path, kind)
+        read_model(path, kind)
     assert error.value.place == str(place)
 
 
 def test_what_was_written_is_read(model: Path) -> None:
-    assert read_settings(model, "toy") == SETTINGS
+    assert read_model(model, "toy") == SETTINGS
     assert names(model) == ["model.json", "more", "weights"]
     assert names(model.parent) == ["model"]
     assert "▷" in (model / "model.json").read_text("utf-8")  # people can read it
@@ -42,13 +42,13 @@ def test_what_was_written_is_read(model: Path) -> None:
 
 def test_missing_folders_above_are_made(tmp_path: Path) -> None:
     write(tmp_path / "a/b/model")
-    assert read_settings(tmp_path / "a/b/model", "toy") == SETTINGS
+    assert read_model(tmp_path / "a/b/model", "toy") == SETTINGS
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     write(tmp_path / "model")
-    assert read_settings(tmp_path / "model", "toy") == SETTINGS
+    assert read_model(tmp_path / "model", "toy") == SETTINGS
 
 
 def test_a_model_is_replaced_only_by_force_and_then_wholly(model: Path) -> None:
@@ -68,7 +68,7 @@ def test_what_is_no_model_is_never_replaced(tmp_path: Path, force: bool) -> None
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("mine")
     for path in (tmp_path / "file", tmp_path / "folder"):
-        for action in (lambda p: write(p, force=force), lambda p: check_free(p, force=force)):
+        for action in (lambda p: write(p, force=force), lambda p: check_free_model(p, force=force)):
             with pytest.raises(RecombineError, match="is no model") as error:
                 action(path)
             assert error.value.place == str(path)
@@ -79,7 +79,7 @@ def test_what_is_no_model_is_never_replaced(tmp_path: Path, force: bool) -> None
 def test_a_file_is_no_folder_to_write_into(tmp_path: Path, path: str) -> None:
     """Said before the work, and by what does the work."""
     (tmp_path / "file").write_text("mine")
-    for action in (write, lambda p: check_free(p, force=False)):
+    for action in (write, lambda p: check_free_model(p, force=False)):
         with pytest.raises(RecombineError, match="folder") as error:
             action(tmp_path / path)
         assert error.value.place == str(tmp_path / "file")
@@ -95,7 +95,7 @@ def test_what_goes_wrong_leaves_nothing_behind_and_the_old_model_intact(
         write(path)
 
     def failing() -> None:
-        with writing(path, "toy", SETTINGS, force=force) as inside:
+        with writing_model(path, "toy", SETTINGS, force=force) as inside:
             (inside / "weights").write_text("half")
             raise raised
 
@@ -104,12 +104,12 @@ def test_what_goes_wrong_leaves_nothing_behind_and_the_old_model_intact(
     assert names(tmp_path) == (["model"] if force else [])
     if force:
         assert (path / "weights").read_text() == "content"
-        assert read_settings(path, "toy") == SETTINGS
+        assert read_model(path, "toy") == SETTINGS
 
 
 def test_a_disk_that_fails_is_a_sentence(tmp_path: Path) -> None:
     def failing() -> None:
-        with writing(tmp_path / "model", "toy", SETTINGS):
+        with writing_model(tmp_path / "model", "toy", SETTINGS):
             raise OSError(28, "No space left on device")
 
     with pytest.raises(RecombineError, match="cannot be written: No space left"):
@@ -118,7 +118,7 @@ def test_a_disk_that_fails_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_settings_that_json_does_not_know_leave_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(TypeError), writing(tmp_path / "model", "toy", {"what": object()}):
+    with pytest.raises(TypeError), writing_model(tmp_path / "model", "toy", {"what": object()}):
         pass
     assert names(tmp_path) == []
 
@@ -140,8 +140,8 @@ def change(model: Path, **values: object) -> None:
 
 
 def test_another_format_is_told_before_all_else(model: Path) -> None:
-    change(model, format=folder.FORMAT + 1, recombine="9.9", kind="else", settings=None, files=None)
-    assert_error(model, rf"format {folder.FORMAT + 1}, expected {folder.FORMAT}.*9\.9", place=model / "model.json")
+    change(model, format=store.FORMAT + 1, recombine="9.9", kind="else", settings=None, files=None)
+    assert_error(model, rf"format {store.FORMAT + 1}, expected {store.FORMAT}.*9\.9", place=model / "model.json")
 
 
 @pytest.mark.parametrize("name", ["weights", "more"])
@@ -177,21 +177,21 @@ def test_altered_settings(model: Path) -> None:
 def test_a_manifest_cannot_point_out_of_the_folder(model: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (model.parent / "secret").write_text("secret")
     looked_at: list[Path] = []
-    checksum = folder._checksum
-    monkeypatch.setattr(folder, "_checksum", lambda file: looked_at.append(file) or checksum(file))
+    checksum = store.checksum
+    monkeypatch.setattr(store, "checksum", lambda file: looked_at.append(file) or checksum(file))
     change(model, files={name: "0"})
     with pytest.raises(RecombineError, match="missing"):
-        read_settings(model, "toy")
+        read_model(model, "toy")
     assert looked_at == []
 
 
 def test_what_is_read_must_have_a_checksum(model: Path) -> None:
-    assert read_settings(model, "toy", needed=["weights", "more"]) == SETTINGS
+    assert read_model(model, "toy", needed=["weights", "more"]) == SETTINGS
     files = json.loads((model / "model.json").read_text())["files"]
     change(model, files={"weights": files["weights"]})
-    assert read_settings(model, "toy", needed=["weights"]) == SETTINGS
+    assert read_model(model, "toy", needed=["weights"]) == SETTINGS
     with pytest.raises(RecombineError, match="no checksum of more") as error:
-        read_settings(model, "toy", needed=["weights", "more"])
+        read_model(model, "toy", needed=["weights", "more"])
     assert error.value.place == str(model / "model.json")
 
 
@@ -199,3 +199,19 @@ def test_a_manifest_that_is_a_pipe(model: Path) -> None:
     (model / "model.json").unlink()
     os.mkfifo(model / "model.json")
     assert_error(model, "no manifest", place=model / "model.json")
+
+
+def test_settings_of_earlier_versions_have_todays_names(tmp_path: Path) -> None:
+    former = {
+        "enough": 0.5,
+        "lasts": [1.0],
+        "network": {"only_lacking": True, "copying": "reluctant"},
+        "notes": {"lasts": 1},
+    }
+    network = {"hide_shared_tokens": True, "copying": "penalized"}
+    with writing_model(
+        tmp_path / "model", "toy", {**former, "network": former["network"] | {"separate_attention": True}}
+    ):
+        pass
+    today = {"stop_at_lr": 0.5, "epoch_fraction": [1.0], "network": network, "notes": {"lasts": 1}}
+    assert read_model(tmp_path / "model", "toy") == today

@@ -13,7 +13,7 @@ from recombine.models.architecture import Architecture
 from recombine.models.scoring import score
 from recombine.training.loop import Fitted, History
 from recombine.training.recipe import Recipe
-from recombine.training.stored import RENAMED, Stored
+from recombine.training.stored import Stored
 
 HISTORY = History(
     loss=[[1.0, 2.0]], evaluation=[[0.5, float("-inf")]], lr=[[0.1, 0.1]], seconds=3.5, stopped_early=True
@@ -43,17 +43,6 @@ def test_a_population_is_read_as_it_was_written(tmp_path: Path, architecture: Ar
     assert (same.architecture, same.replicas) == (model.architecture, 2)
     assert torch.equal(same.unwritable, model.unwritable)
     assert torch.equal(score(same, *batch(model))[0], score(model, *batch(model))[0])
-
-
-def test_settings_are_known_by_the_names_of_earlier_versions(tmp_path: Path) -> None:
-    written = stored(SCAN)
-    written.write(tmp_path)
-    text = json.dumps(written.settings())
-    for name, now in RENAMED.items():
-        text = text.replace(f'"{now}"', f'"{name}"')
-    found = Stored.read(tmp_path, json.loads(text), "cpu")
-    assert (found.recipe, found.fitted.history) == (written.recipe, replace(HISTORY, seconds=0.0))
-    assert found.fitted.model.architecture == SCAN
 
 
 def test_the_same_population_is_the_same_bytes(tmp_path: Path) -> None:

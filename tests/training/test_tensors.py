@@ -4,6 +4,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from recombine.data import output
 from recombine.errors import RecombineError
 from recombine.training.stored import read_tensors, write_tensors
 
@@ -38,6 +39,11 @@ def assert_intact(path: Path) -> None:
 def test_what_was_written_is_read(file: Path) -> None:
     assert_intact(file)
     assert [path.name for path in file.parent.iterdir()] == ["file"]
+
+
+def test_what_is_larger_than_other_files_may_be_is_read_too(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "MAX_WHOLE", 8)
+    assert_intact(file)
 
 
 def test_views_and_parameters_are_written_as_they_look(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from recombine.augmentation.protocol import Samples, Validator
 from recombine.augmentation.sampler import Prototypes, Sampler, Validators
 from recombine.augmentation.settings import SamplingSettings
 from recombine.data.files import read, write
+from recombine.data.store import read_model, writing_model
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding
@@ -24,7 +25,6 @@ from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
-from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Evaluate, Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
@@ -276,7 +276,7 @@ class Recombination:
             raise unfitted("Recombination")
         stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
         settings = {**stored.settings(), **self.settings()} | ({"sizes": list(self.sizes_)} if self.sizes_ else {})
-        with writing(Path(path), KIND, settings, force=force) as folder:
+        with writing_model(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
             write(self.examples_, folder / EXAMPLES)
             self.neighborhoods_.save(folder / NEIGHBORHOODS_FILE)
@@ -285,7 +285,7 @@ class Recombination:
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Reads what `save` wrote."""
         folder = Path(path)
-        settings = read_settings(folder, KIND, needed=(WEIGHTS, EXAMPLES, NEIGHBORHOODS_FILE))
+        settings = read_model(folder, KIND, needed=(WEIGHTS, EXAMPLES, NEIGHBORHOODS_FILE))
         stored = Stored.read(folder, settings, device)
         with fitting(folder):
             rule, prototypes = NEIGHBORHOODS[settings["rule"]], typed(settings["prototypes"], int)

@@ -233,19 +233,19 @@ class Request:
     @property
     def is_trained(self) -> bool:
         """Whether there is a model to draw samples from."""
-        from recombine.training.folder import MANIFEST
+        from recombine.data.store import MODEL
 
-        return self.model is not None and (Path(self.model) / MANIFEST).exists()
+        return self.model is not None and (Path(self.model) / MODEL).exists()
 
     @property
     def networks(self) -> int:
         """How many sets of samples there will be: one for each network of a model, else one for each seed."""
         from recombine.augmentation.recombination import KIND
-        from recombine.training.folder import read_settings
+        from recombine.data.store import read_model
 
         if self.model is None or not self.is_trained:
             return self.seeds or 1
-        return len(read_settings(Path(self.model), KIND)["seeds"])
+        return len(read_model(Path(self.model), KIND)["seeds"])
 
     @property
     def notes(self) -> Mapping[str, Any]:

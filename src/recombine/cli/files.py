@@ -279,9 +279,9 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
 
 def check_model(folder: str, *, force: bool) -> None:
     """Raises an error if a model may not or cannot be written to a folder, before any work is done for it."""
-    from recombine.training import folder as models
+    from recombine.data.store import check_free_model
 
-    models.check_free(Path(folder), force=force)
+    check_free_model(Path(folder), force=force)
     output.check_folder(Path(folder).absolute().parent, place=folder)
 
 

@@ -20,10 +20,10 @@ from recombine.data.vocabulary import BOS, UNK, Vocabulary
 from recombine.decoding.trace import END
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
-from recombine.models.scoring import decode
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
+from recombine.models.scoring import decode
 from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called

@@ -1,9 +1,5 @@
 """The record that a neighborhood rule leaves behind: rows (target, prototypes), how they came about, and its file."""
 
-import hashlib
-import json
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,25 +7,12 @@ from typing import Self
 
 import numpy as np
 
-from recombine.data.output import check_whole, replacing
+from recombine.data.store import read_rows, write_rows
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods.index import Integers
 
 Setting = str | int | float | bool | None
-
-UNREADABLE = (
-    OSError,
-    EOFError,
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    NotImplementedError,
-    RuntimeError,
-    MemoryError,
-)
-"""What numpy and zipfile raise on files that are damaged in one way or another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,9 +83,8 @@ class Neighborhoods:
             path: The file, which appears only once it is complete.
             force: Whether an existing file may be replaced.
         """
-        description = json.dumps({"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)})
-        with replacing(path, force=force) as file:
-            np.savez(file, rows=self.rows, description=description, digest=_digest(self.rows, description))
+        description = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
+        write_rows(path, self.rows, description, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -111,28 +93,13 @@ class Neighborhoods:
         Raises:
             RecombineError: If the file cannot be read, or is not as ``save`` left it.
         """
+        damaged = RecombineError(
+            "not an intact file of neighborhoods.",
+            place=str(path),
+            hint="Compute the neighborhoods again and save them.",
+        )
+        rows, description = read_rows(path, damaged)
         try:
-            with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                check_whole(sum(part.file_size for part in file.zip.infolist()), place=str(path))
-                rows, description, digest = file["rows"], str(file["description"]), str(file["digest"])
-            intact = digest == _digest(rows, description)
-        except FileNotFoundError as error:
-            raise RecombineError("there is no such file.", place=str(path)) from error
-        except (*UNREADABLE, zipfile.BadZipFile, zlib.error) as error:
-            raise _damaged(path) from error
-        if not intact:
-            raise _damaged(path)
-        try:
-            return cls(rows, **json.loads(description))
-        except (TypeError, ValueError, RecursionError) as error:  # written whole, and yet none of ours
-            raise _damaged(path) from error
-
-
-def _digest(rows: Integers, description: str) -> str:
-    return hashlib.sha256(f"{rows.dtype} {rows.shape} {description}".encode() + rows.tobytes()).hexdigest()
-
-
-def _damaged(path: str | Path) -> RecombineError:
-    return RecombineError(
-        "not an intact file of neighborhoods.", place=str(path), hint="Compute the neighborhoods again and save them."
-    )
+            return cls(rows, **description)
+        except (TypeError, ValueError) as error:  # written whole, and yet none of ours
+            raise damaged from error

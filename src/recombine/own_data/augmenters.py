@@ -18,6 +18,7 @@ from recombine.augmentation.exponents import Exponents
 from recombine.augmentation.protocol import Novelty, Samples, Validator
 from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.data.files import read, write
+from recombine.data.store import read_model, writing_model
 from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
 from recombine.errors import RecombineError
@@ -27,7 +28,6 @@ from recombine.own_data import choices
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import Account, Display, Settings, shown
-from recombine.training.folder import read_settings, writing
 from recombine.training.loop import History, Report
 
 EXAMPLES = "examples.jsonl"
@@ -313,7 +313,7 @@ class _ByRule(OwnDataAugmenter):
         """
         if self._learned is None:
             raise unfitted(type(self).__name__)
-        with writing(Path(path), self.kind, self._saved(), force=force) as folder:
+        with writing_model(Path(path), self.kind, self._saved(), force=force) as folder:
             write(self.examples_, folder / EXAMPLES)
 
     @classmethod
@@ -325,7 +325,7 @@ class _ByRule(OwnDataAugmenter):
             settings: Settings to have instead of the saved ones.
         """
         cls._check_names(settings)
-        saved = read_settings(Path(path), cls.kind, needed=[EXAMPLES])
+        saved = read_model(Path(path), cls.kind, needed=[EXAMPLES])
         with fitting(Path(path)):
             return cls._restored(saved, place=Path(path), given=settings).fit(read(Path(path) / EXAMPLES))
 

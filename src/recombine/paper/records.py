@@ -20,7 +20,7 @@ import numpy as np
 from recombine import __version__
 from recombine.augmentation.protocol import Samples
 from recombine.data.output import locked, read_whole, replacing, sweep
-from recombine.data.sealing import sealed, unseal
+from recombine.data.store import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.evaluation.metrics import Counts, analysis_elements, audit, novel

@@ -1,6 +1,5 @@
 """Results of stages on disk, each under a hash of all that it depends on: what is there need not be done again."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recombine.data.output import ROOM, replacing_folder
-from recombine.errors import RecombineError
+from recombine.data.store import checksums, json_digest, writing_folder
 from recombine.example import Example
 from recombine.paper.records import commit, today
 
@@ -36,7 +34,7 @@ class Stage:
     @cached_property
     def key(self) -> str:
         """The hash of it all."""
-        return _digest([FORMAT, self.kind, self.inputs])[:24]
+        return json_digest([FORMAT, self.kind, self.inputs])[:24]
 
 
 @dataclass
@@ -80,7 +78,7 @@ class Cache:
         try:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
             digest = manifest.pop("digest")
-            intact = digest == _digest(manifest) and manifest["files"] == _checksums(folder)
+            intact = digest == json_digest(manifest) and manifest["files"] == checksums(folder, besides=MANIFEST)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             intact = False
         if not intact:
@@ -97,24 +95,21 @@ class Cache:
         """Gives a folder for a stage's files, which becomes its result when the block ends well, and else vanishes."""
         folder = self._folder(stage)
         done = Done(stage.key, folder, commit=commit())
-        try:
-            with replacing_folder(folder) as done.folder:
-                yield done
-                manifest = {
-                    "kind": stage.kind,
-                    "inputs": stage.inputs,
-                    "seconds": done.seconds,
-                    "facts": done.facts,
-                    "commit": done.commit,
-                    "date": today(),
-                    "files": _checksums(done.folder),
-                }
-                content = json.dumps({**manifest, "digest": _digest(manifest)}, indent=1, ensure_ascii=False)
-                (done.folder / MANIFEST).write_text(content, encoding="utf-8")
-        except OSError as error:
-            raise RecombineError(
-                f"cannot be written: {error.strerror or error}.", place=str(folder), hint=ROOM
-            ) from error
+
+        def manifest(written: Path) -> dict[str, Any]:
+            content = {
+                "kind": stage.kind,
+                "inputs": stage.inputs,
+                "seconds": done.seconds,
+                "facts": done.facts,
+                "commit": done.commit,
+                "date": today(),
+                "files": checksums(written, besides=MANIFEST),
+            }
+            return {**content, "digest": json_digest(content)}
+
+        with writing_folder(folder, MANIFEST, manifest) as done.folder:
+            yield done
         done.folder = folder
         self._found[stage.key] = done
 
@@ -134,17 +129,4 @@ class Cache:
 
 def digest_of(examples: Iterable[Example]) -> str:
     """Returns a hash of examples and their order; where they came from plays no part."""
-    return _digest([[example.x, example.y] for example in examples])
-
-
-def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _checksums(folder: Path) -> dict[str, str]:
-    found = {}
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and file != folder / MANIFEST:
-            with file.open("rb") as stream:
-                found[file.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+    return json_digest([[example.x, example.y] for example in examples])

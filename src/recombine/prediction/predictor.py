@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.data.store import read_model, writing_model
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
@@ -14,7 +15,6 @@ from recombine.example import Example, Tokens
 from recombine.models.device import resolve
 from recombine.training.corpus import Corpus, encoded
 from recombine.training.fit import exact_match, fit
-from recombine.training.folder import read_settings, writing
 from recombine.training.loop import Fitted, Report
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
@@ -179,13 +179,13 @@ class Predictor:
         if self.vocabulary_ is None:
             raise unfitted("Predictor")
         stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
-        with writing(Path(path), KIND, {**stored.settings(), "longest": self.longest_}, force=force) as folder:
+        with writing_model(Path(path), KIND, {**stored.settings(), "longest": self.longest_}, force=force) as folder:
             stored.write(folder)
 
     @classmethod
     def load(cls, path: str | Path, *, device: str = "auto") -> Self:
         """Reads what `save` wrote."""
-        settings = read_settings(Path(path), KIND, needed=[WEIGHTS])
+        settings = read_model(Path(path), KIND, needed=[WEIGHTS])
         stored = Stored.read(Path(path), settings, device)
         with fitting(Path(path)):
             predictor = cls(stored.recipe, seeds=stored.seeds, device=device)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from recombine.data.output import read_whole, replacing
-from recombine.data.sealing import sealed, unseal
+from recombine.data.store import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.example import Tokens

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor
 
-from recombine.data.output import read_whole, replacing
+from recombine.data.output import replacing
+from recombine.data.store import check_regular, read_model
 from recombine.data.text import check_kind
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
@@ -21,7 +22,6 @@ from recombine.inflection import DIRECTIONS
 from recombine.models.architecture import Architecture
 from recombine.models.device import resolve
 from recombine.models.recombiner import Recombiner
-from recombine.training.folder import read_settings
 from recombine.training.loop import Fitted, History
 from recombine.training.recipe import Recipe
 
@@ -42,10 +42,10 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         RecombineError: If the file is missing, cut short or altered.
     """
     try:
-        content = read_whole(path)
-        tensors = load(content)
-        size = int.from_bytes(content[:8], "little")
-        body, digest = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["sealed"])
+        check_regular(path)
+        with safe_open(path, "pt") as file:  # which checks the sizes: any file that was written can be read
+            body, digest = json.loads(file.metadata()["sealed"])
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         intact = digest == _digest(tensors, body)
         description = json.loads(body)
     except OSError as error:
@@ -75,15 +75,6 @@ def _digest(tensors: Mapping[str, Tensor], body: str) -> str:
     return digest.hexdigest()
 
 
-RENAMED = {
-    "enough": "stop_at_lr",
-    "lasts": "epoch_fraction",
-    "only_lacking": "hide_shared_tokens",
-    "reluctant": "penalized",
-}
-"""Names that settings, and their values, had in models of earlier versions."""
-GONE = {"separate_attention": True}
-"""Settings of earlier versions that have only this value now."""
 WEIGHTS = "weights.safetensors"
 TOKENS = "tokens"
 """The note that says what a token of a string was."""
@@ -130,29 +121,21 @@ class Stored:
         """Reads the weights and puts the networks together."""
         tensors, _ = read_tensors(folder / WEIGHTS)
         with fitting(folder):
-            recipe = typed(_renamed(settings["recipe"]), Recipe)
-            network = typed(_renamed(settings["network"]), Architecture)
+            recipe = typed(settings["recipe"], Recipe)
+            network = typed(settings["network"], Architecture)
             seeds = typed(settings["seeds"], tuple[int, ...])
             _check_shapes(network, len(seeds), tensors)
             model = Recombiner(network, len(seeds))
             model.load_state_dict(tensors)
-            history = typed(_renamed(settings["history"]), History)
+            history = typed(settings["history"], History)
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
             notes = _notes(settings)
         return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
 
 
-def _renamed(table: object) -> object:
-    """Returns a table of settings, and those within it, under today's names: earlier versions had others."""
-    if not isinstance(table, dict):
-        return RENAMED.get(table, table) if isinstance(table, str) else table
-    there = {name: value for name, value in table.items() if name not in GONE or value != GONE[name]}
-    return {RENAMED.get(name, name): _renamed(value) for name, value in there.items()}
-
-
 def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:
     """Returns the notes of a model of a kind, without its networks."""
-    settings = read_settings(folder, kind)
+    settings = read_model(folder, kind)
     with fitting(folder):
         return _notes(settings)
 

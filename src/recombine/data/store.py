@@ -1,0 +1,279 @@
+"""Files that are written whole, with a checksum, and read back or refused with a sentence: the one store.
+
+Documents are JSON with a checksum among its keys. Folders have a manifest, a JSON file that lists the checksums of all
+others; models are such folders. Arrays are numpy's files with a description. Nothing is ever unpickled.
+"""
+
+import errno
+import hashlib
+import json
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine import __version__
+from recombine.data.output import ROOM, read_whole, replacing, replacing_folder
+from recombine.errors import RecombineError
+
+DIGEST = "digest"
+"""Names the checksum of all else in a document."""
+
+MODEL = "model.json"
+"""The manifest of a model's folder."""
+
+FORMAT = 1
+"""The format of models, raised whenever older code could not read what newer code writes, or the other way round."""
+
+RENAMED = {"enough": "stop_at_lr", "lasts": "epoch_fraction", "only_lacking": "hide_shared_tokens"}
+"""Today's names of a model's settings by their former ones."""
+
+VALUES = {("copying", "reluctant"): "penalized"}
+"""Today's values by today's name of a setting and its former value."""
+
+RULES_RETIRED = {"candidates", "covering", "fallback", "lemma", "pairs", "parity", "second_tags"}
+"""Settings that rules for neighborhoods no longer have, on which no sample or prediction of a trained model depends."""
+
+_UNREADABLE = (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError)
+"""What readers of damaged files raise, whatever their format."""
+
+
+def json_digest(content: object) -> str:
+    """Returns the checksum of something JSON-friendly."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def checksum(file: Path) -> str:
+    """Returns the checksum of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def checksums(folder: Path, *, besides: str) -> dict[str, str]:
+    """Returns the checksums of all files in a folder and those below it, besides the manifest."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file != folder / besides]
+    return {file.relative_to(folder).as_posix(): checksum(file) for file in files}
+
+
+def check_regular(path: Path) -> None:
+    """Raises the OSError for a path that is no file, or a pipe or device that may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "This is no regular file", str(path))
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a document, as it will be read again, with its checksum."""
+    content = json.loads(json.dumps(document))  # in which a key that is a number has become a string
+    return {**content, DIGEST: json_digest(content)}
+
+
+def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
+    """Takes the checksum out of a document, which must be that of the rest.
+
+    Args:
+        document: What `sealed` returned, as it was read.
+        place: The file it is from.
+        hint: What to do if it is not as it was written.
+
+    Raises:
+        RecombineError: If there is no checksum, or it is that of something else.
+    """
+    if DIGEST not in document:
+        raise RecombineError(f"this has no checksum, which should be under {DIGEST!r}.", place=place, hint=hint)
+    try:
+        intact = document.pop(DIGEST) == json_digest(document)
+    except RecursionError:  # some depths can be read, but not have been written
+        intact = False
+    if not intact:
+        raise RecombineError("this is not as it was written.", place=place, hint=hint)
+
+
+@contextmanager
+def writing_folder(path: Path, name: str, manifest: Callable[[Path], Mapping[str, Any]]) -> Iterator[Path]:
+    """Gives a folder to put files into, which takes the place of `path` when the block ends well.
+
+    Args:
+        path: The folder to write.
+        name: The manifest's file name.
+        manifest: Makes the manifest when all other files are in the folder that it is given.
+
+    Raises:
+        RecombineError: If the folder cannot be written.
+    """
+    try:
+        with replacing_folder(path) as temporary:
+            yield temporary
+            content = json.dumps(manifest(temporary), indent=2, ensure_ascii=False)
+            (temporary / name).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise RecombineError(
+            f"the folder cannot be written: {error.strerror or error}.", place=str(path), hint=ROOM
+        ) from error
+
+
+@contextmanager
+def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool = False) -> Iterator[Path]:
+    """Gives a folder to put a model's files into, which takes the place of `path` when the block ends well.
+
+    Args:
+        path: The folder to write.
+        kind: What it holds, e.g. ``"predictor"``.
+        settings: JSON-friendly; goes into the manifest, where people can read it.
+        force: Whether a model that is there may be replaced.
+
+    Raises:
+        RecombineError: If something is there already and may not be replaced, or is no model.
+    """
+    check_free_model(path, force=force)
+
+    def manifest(folder: Path) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "kind": kind,
+            "recombine": __version__,
+            "settings": settings,
+            DIGEST: json_digest(settings),
+            "files": checksums(folder, besides=MODEL),
+        }
+
+    with writing_folder(path, MODEL, manifest) as temporary:
+        yield temporary
+
+
+def check_free_model(path: Path, *, force: bool) -> None:
+    """Raises the error for a folder that a model may not be written to, before the work is done."""
+    if not path.exists():
+        above = next(folder for folder in path.absolute().parents if folder.exists())
+        if not above.is_dir():
+            raise RecombineError("this is no folder to write a model into.", place=str(above))
+        return
+    if not path.is_dir() or (not (path / MODEL).exists() and any(path.iterdir())):
+        raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")
+    if not force and (path / MODEL).exists():
+        raise RecombineError(
+            "there is a model here already.",
+            place=str(path),
+            hint="Choose another folder, or replace it: `force=True`.",
+        )
+
+
+def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str, Any]:
+    """Returns a model's settings, once its files are known to be what they were.
+
+    Args:
+        path: The model's folder.
+        kind: What it holds.
+        needed: The names of files that are going to be read, which must have checksums.
+
+    Raises:
+        RecombineError: If there is no model of this kind, or of this format, or a file is missing or altered.
+    """
+    place = path / MODEL
+    try:
+        manifest = json.loads(read_whole(place).decode("utf-8"))
+        form, written_by = manifest["format"], manifest["recombine"]
+        if form == FORMAT:
+            found, files, digest = manifest["kind"], manifest["files"], manifest[DIGEST]
+            settings: dict[str, Any] = manifest["settings"]
+            if not isinstance(files, dict) or not isinstance(settings, dict):
+                raise TypeError("lists, perhaps of pairs, are no tables")
+    except FileNotFoundError as error:
+        raise RecombineError(
+            "there is no model here.", place=str(path), hint=f"Expected a folder with {MODEL} in it."
+        ) from error
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise RecombineError("this is no manifest of a model.", place=str(place), hint="Train again.") from error
+    if form != FORMAT:
+        raise RecombineError(
+            f"this model has format {form!r}, expected {FORMAT}.",
+            place=str(place),
+            hint=f"It was written by recombine {written_by}; use that version or train again.",
+        )
+    if found != kind:
+        raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
+    if digest != json_digest(settings):
+        raise _altered(place)
+    for name in needed:
+        if name not in files:
+            raise RecombineError(f"this has no checksum of {name}.", place=str(place), hint="Train again.")
+    for name, expected in files.items():
+        file = path / Path(name).name
+        if not file.is_file():
+            raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
+        if checksum(file) != expected:
+            raise _altered(file)
+    return {name: value if name == "notes" else upgraded(value) for name, value in settings.items()}
+
+
+def upgraded(settings: Any) -> Any:  # noqa: ANN401
+    """Returns settings of a model that an earlier version wrote as this version would have written them.
+
+    Args:
+        settings: What JSON can hold; only tables are changed.
+    """
+    if isinstance(settings, list):
+        return [upgraded(each) for each in settings]
+    if not isinstance(settings, dict):
+        return settings
+    retired = RULES_RETIRED if "budget" in settings else {"separate_attention"}  # all rules have one, and nothing else
+    found: dict[str, Any] = {}
+    for former, value in settings.items():
+        if former not in retired:
+            name: str = RENAMED.get(former) or former
+            found[name] = VALUES.get((name, value), value) if isinstance(value, str) else upgraded(value)
+    return found
+
+
+def _altered(file: Path) -> RecombineError:
+    return RecombineError(
+        "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
+    )
+
+
+def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any], *, force: bool = False) -> None:
+    """Writes an array and a JSON-friendly description of it into one file, in numpy's npz format.
+
+    Args:
+        path: The file, which appears only once it is complete.
+        rows: The array.
+        description: What there is to know of it.
+        force: Whether an existing file may be replaced.
+    """
+    text = json.dumps(description)
+    with replacing(path, force=force) as file:
+        np.savez(file, rows=rows, description=text, digest=_digest_of_rows(rows, text))
+
+
+def read_rows(path: str | Path, error: RecombineError) -> tuple[np.ndarray, Any]:
+    """Returns the array and the description that `write_rows` wrote.
+
+    Args:
+        path: The file.
+        error: What to raise if it is not as it was written.
+
+    Raises:
+        RecombineError: If the file is missing, or not as it was written.
+    """
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            # As they are written: a small file that unpacks to a large one was made to fill the memory.
+            stored = all(part.compress_type == zipfile.ZIP_STORED for part in file.zip.infolist())
+            if not stored:
+                raise error
+            rows, text, digest = file["rows"], str(file["description"]), str(file["digest"])
+        if digest != _digest_of_rows(rows, text):
+            raise error
+        return rows, json.loads(text)
+    except FileNotFoundError as missing:
+        raise RecombineError("there is no such file.", place=str(path)) from missing
+    except (*_UNREADABLE, zipfile.BadZipFile, zlib.error) as damage:
+        raise error from damage
+
+
+def _digest_of_rows(rows: np.ndarray, description: str) -> str:
+    return hashlib.sha256(f"{rows.dtype} {rows.shape} {description}".encode() + rows.tobytes()).hexdigest()
