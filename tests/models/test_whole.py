@@ -1,10 +1,11 @@
 """All steps at once, by `models.fast`, beside one after the other, as `Recombiner` defines them."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 import torch
-from networks import VARIANTS, batch, network, some_z
+from networks import NAMED, VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import PAD
@@ -15,7 +16,9 @@ from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import score
 
-every_variant = pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
+# Relative positions are computed by the plain decoder alone.
+FAST = {name: replace(architecture, reach=0) for name, architecture in VARIANTS.items()}
+every_variant = pytest.mark.parametrize("architecture", FAST.values(), ids=FAST)
 CPU = torch.device("cpu")
 
 
@@ -69,9 +72,9 @@ def test_rows_that_have_ended_can_be_left_out(architecture: Architecture) -> Non
     assert_equal(values_and_gradients(model, prototypes, target, z, packing), padded)
 
 
-@every_variant
-def test_more_rows_than_there_need_be_change_nothing(architecture: Architecture) -> None:
-    model = network(architecture, seeds=(1, 2)).train()
+@pytest.mark.parametrize("name", ["scan", "morphology-dropout", "predictor"])
+def test_more_rows_than_there_need_be_change_nothing(name: str) -> None:
+    model = network(NAMED[name], seeds=(1, 2)).train()
     prototypes, target = batch(model, 5, target=7)
     target, packing = longest_first(target)
     z = some_z(model, 5)
@@ -84,7 +87,7 @@ def test_more_rows_than_there_need_be_change_nothing(architecture: Architecture)
 
 @pytest.mark.parametrize("name", ["scan", "morphology", "predictor"])
 def test_it_may_be_gone_back_over_twice(name: str) -> None:
-    model = network(VARIANTS[name], seeds=(1,))
+    model = network(NAMED[name], seeds=(1,))
     prototypes, target = batch(model, 3)
     loss = score(model, prototypes, target)[0].sum()
     parameters = list(model.parameters())
@@ -93,10 +96,46 @@ def test_it_may_be_gone_back_over_twice(name: str) -> None:
     assert_equal(list(first), list(second))
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_decoding_a_single_token_changes_no_parameter(name: str) -> None:
-    model = network(VARIANTS[name], seeds=(4, 5))
-    before = [parameter.clone() for parameter in model.parameters()]
-    prototypes, target = batch(model, 1, target=2)
-    score(model, prototypes, target[..., :1], z=some_z(model, 1))
-    assert all(torch.equal(parameter, old) for parameter, old in zip(model.parameters(), before, strict=True))
+STEP = 1e-5
+
+
+@pytest.mark.parametrize("name", ["scan", "scan-reach", "scan-latent", "morphology-dropout", "predictor"])
+def test_gradients_are_the_slopes_of_the_loss(name: str) -> None:
+    """Every parameter is moved a little in a random direction, dropout and z drawn alike each time."""
+    model = network(NAMED[name], seeds=(1, 2)).train()
+    prototypes, target = batch(model)
+    weights = torch.randn(2, 6, 3, dtype=torch.double)
+
+    def loss() -> torch.Tensor:
+        return (weights * score(model, prototypes, target, Noise([3, 4]))[0]).sum()
+
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    for name, parameter, gradient in zip(names, parameters, torch.autograd.grad(loss(), parameters), strict=True):
+        direction = torch.randn_like(parameter)
+        with torch.no_grad():
+            parameter.add_(STEP * direction)
+            above = loss().item()
+            parameter.sub_(2 * STEP * direction)
+            below = loss().item()
+            parameter.add_(STEP * direction)
+        slope = (above - below) / (2 * STEP)
+        assert (gradient * direction).sum().item() == pytest.approx(slope, rel=1e-5, abs=1e-6), name
+
+
+@pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
+def test_a_replica_in_a_population_is_the_same_model_as_alone(architecture: Architecture) -> None:
+    population, alone = network(architecture, seeds=(3, 5, 8)), network(architecture, seeds=(5,))
+    prototypes, target = batch(population, 4)
+    mine = prototypes[1:2, ..., :4], target[1:2, ..., :]
+    prototypes = prototypes.clone()
+    prototypes[1, ..., 4:] = 0  # the others' prototypes are longer
+    for model in (population, alone):
+        model.train()
+    together, _ = score(population, prototypes, target, Noise([1, 2, 3], longest=9))
+    single, _ = score(alone, *mine, Noise([2], longest=9))
+    assert torch.allclose(together[1:2], single, atol=1e-12)
+    gradients = [
+        torch.autograd.grad(log_p.sum(), list(m.parameters())) for log_p, m in ((together, population), (single, alone))
+    ]
+    for many, one in zip(*gradients, strict=True):
+        assert torch.allclose(many.chunk(3)[1], one, atol=1e-11)

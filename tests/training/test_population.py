@@ -2,10 +2,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, NAMED, SCAN
+from networks import NAMED, SCAN
 from torch import Tensor
 from toy import CPU, EXAMPLES, VOCABULARY, schedule
 
@@ -49,31 +48,17 @@ def assert_same(many: Recombiner, one: Recombiner, replica: int, *, replicas: in
         assert torch.allclose(theirs.chunk(replicas)[replica], mine, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss_per", ["sequence", "token"])
 @pytest.mark.parametrize(
-    "architecture",
-    [SCAN, NAMED["scan-latent"], NAMED["scan-0"], MORPHOLOGY, NAMED["morphology-dropout"]],
-    ids=["scan", "scan-latent", "scan-0", "morphology", "morphology-dropout"],
+    ("name", "loss_per"),
+    [("scan", "token"), ("scan-latent", "sequence"), ("scan-0", "token"), ("morphology-dropout", "sequence")],
 )
-def test_a_network_trained_in_a_population_is_the_one_trained_alone(architecture: Architecture, loss_per: str) -> None:
-    recipe = replace(RECIPE, loss_per=loss_per)
+def test_a_network_trained_in_a_population_is_the_one_trained_alone(name: str, loss_per: str) -> None:
+    architecture, recipe = NAMED[name], replace(RECIPE, loss_per=loss_per)
     population = trained(architecture, schedule([3, 4, 5], prototypes=architecture.prototypes), recipe)
     alone = trained(architecture, schedule([4], prototypes=architecture.prototypes), recipe)
     assert_same(population.model, alone.model, 1, replicas=3)
     losses = [loss[1] for loss in population.history.loss]
     assert losses == pytest.approx([loss[0] for loss in alone.history.loss], rel=1e-5)
-
-
-def test_so_is_a_predictor_whose_neighbours_have_more_data_and_longer_sequences() -> None:
-    short, long = EXAMPLES[:6], EXAMPLES
-
-    def batches(seeds: list[int], *sets: list) -> Schedule:  # type: ignore[type-arg]
-        corpus = Corpus.for_prediction(sets, VOCABULARY, CPU)
-        return Schedule(corpus, [mixture(4, len(data) - 4, 0.3) for data in sets], seeds, 3, pool=4)
-
-    population = trained(PREDICTOR, batches([1, 2, 3], long, short, long))
-    alone = trained(PREDICTOR, batches([2], short))
-    assert_same(population.model, alone.model, 1, replicas=3)
 
 
 class Improving:
@@ -87,11 +72,15 @@ class Improving:
         return torch.tensor([float(min(len(self.seen), self.epochs[number])) for number in replicas])
 
 
-@pytest.mark.parametrize("kept", [{}, {"keep_best": True}, {"averaging": 4}], ids=["last", "best", "averages"])
-@pytest.mark.parametrize("architecture", [SCAN, NAMED["morphology-dropout"]], ids=["scan", "morphology"])
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("morphology-dropout", {}), ("scan", {"keep_best": True}), ("morphology-dropout", {"averaging": 4})],
+    ids=["last", "best", "averages"],
+)
 def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
-    architecture: Architecture, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    name: str, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    architecture = NAMED[name]
     monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
     recipe, duration = replace(RECIPE, stop_at_lr=0.5, **kept), Duration(9, 2, patience=2)
     lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
@@ -127,23 +116,3 @@ def test_so_do_predictors_on_data_of_their_own() -> None:
     for number, epochs in enumerate((1, 6, 2)):
         alone = trained(PREDICTOR, batches([number]), recipe, duration, Improving(epochs))
         assert_same(population.whole, alone.whole, number, replicas=3)
-
-
-def test_training_the_same_twice_gives_the_same_bits() -> None:
-    first, second = (trained(SCAN, schedule([1, 2])).model for _ in range(2))
-    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
-
-
-@pytest.mark.parametrize("architecture", [SCAN, NAMED["morphology-dropout"]], ids=["scan", "morphology"])
-def test_training_resumed_in_the_middle_gives_the_same_bits(architecture: Architecture) -> None:
-    batches = schedule([1, 2])
-    whole = trained(architecture, batches)
-    half = trained(architecture, batches, duration=Duration(2, 3))
-    resumed = Trainer(model(architecture, [8, 9]), batches, RECIPE, DURATION, Noise([0, 0], longest=LONGEST))
-    resumed.model.load_state_dict(half.model.state_dict())
-    resumed.optimizer.restore({name: value.clone() for name, value in half.optimizer.state().items()})
-    resumed.noise.restore([state.clone() for state in half.noise.state()])
-    resumed.history = half.history
-    resumed.run()
-    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
-    assert np.array_equal(whole.history.loss, resumed.history.loss)

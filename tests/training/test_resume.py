@@ -82,7 +82,7 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert replace(one.history, seconds=0) == replace(other.history, seconds=0)
 
 
-@pytest.mark.parametrize("after", [1, 3, 5])
+@pytest.mark.parametrize("after", [1, 4])
 def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, whole: tuple[Fitted, list[int]], after: int) -> None:
     path = tmp_path / "state"
     stop(path, after)
@@ -107,7 +107,7 @@ def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
     assert_same(fitted(tmp_path / "state", recipe)[0], fitted(None, recipe)[0])
 
 
-@pytest.mark.parametrize("kept", [{}, {"keep_best": True}, {"averaging": 4}], ids=["last", "best", "averages"])
+@pytest.mark.parametrize("kept", [{"keep_best": True}, {"averaging": 4}], ids=["best", "averages"])
 def test_so_does_one_that_some_networks_have_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]
 ) -> None:
@@ -128,7 +128,7 @@ def test_so_does_one_that_some_networks_have_left(
     undisturbed, _ = fitted(None, recipe, seeds=seeds, judge=improving(0))
     lasted = [sum(epoch[number] > 0 for epoch in undisturbed.history.lr) for number in range(4)]
     assert lasted == [epochs + 2 for epochs in lasting]
-    for after in (2, 4, 8, 10):
+    for after in (4, 8):
         path = tmp_path / f"state-{after}"
         stop(path, after, recipe, seeds=seeds, judge=improving(0))
         assert_same(fitted(path, recipe, seeds=seeds, judge=improving(after))[0], undisturbed)

@@ -45,8 +45,9 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         check_regular(path)
         with safe_open(path, "pt") as file:  # which checks the sizes: any file that was written can be read
             body, digest = json.loads(file.metadata()["sealed"])
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         intact = digest == _digest(tensors, body)
+        tensors = {name: tensor.clone() for name, tensor in tensors.items()}  # which else are the file itself
         description = json.loads(body)
     except OSError as error:
         raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
