@@ -55,7 +55,13 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
         asked: list[Decoding] = []
 
         def scripted(
-            model: object, prototypes: torch.Tensor, steps: int, decoding: Decoding, noise: object, *, worthless: object
+            model: object,
+            prototypes: torch.Tensor,
+            steps: int,
+            decoding: Decoding,
+            noise: object,
+            *,
+            skip_without: object,
         ) -> Generated:
             said = draws[min(len(asked), len(draws) - 1)]
             asked.append(decoding)

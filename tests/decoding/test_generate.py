@@ -178,11 +178,11 @@ def test_inputs_with_nothing_of_worth_are_left_and_the_others_stay_as_they_are(n
     prototypes = batch(model, 4)[0].repeat(1, 20, 1, 1)
     whole = generate(model, prototypes, 12, decoding, Noise([3, 4]))
     assert not whole.stopped.any()
-    worthless = torch.ones(2, model.architecture.vocabulary, dtype=torch.bool)
-    worthless[0, SEP + 1 :: 2] = False  # to the second replica, nothing is of worth
-    found = generate(model, prototypes, 12, decoding, Noise([3, 4]), worthless=worthless)
+    wanted = torch.zeros(2, model.architecture.vocabulary, dtype=torch.bool)
+    wanted[0, SEP + 1 :: 2] = True  # by the second replica, nothing is
+    found = generate(model, prototypes, 12, decoding, Noise([3, 4]), skip_without=wanted)
     in_x = ((whole.tokens == SEP).cumsum(-1) == 0) & (whole.tokens != PAD)
-    of_worth = torch.stack([~worthless[r][whole.tokens[r]] & in_x[r] for r in range(2)]).any(-1)
+    of_worth = torch.stack([wanted[r][whole.tokens[r]] & in_x[r] for r in range(2)]).any(-1)
     expected = ~of_worth & (whole.tokens == SEP).any(-1)
     assert torch.equal(found.stopped, expected)
     steps = found.tokens.shape[-1]

@@ -116,7 +116,8 @@ class Drawing:
         self, sequences: torch.Tensor, decoding: Decoding, noise: Noise, worthless: torch.Tensor | None
     ) -> Generated:
         if self.twins is None:
-            return generate(self.model, sequences, self.steps, decoding, noise, worthless=worthless)
+            wanted = None if worthless is None else ~worthless
+            return generate(self.model, sequences, self.steps, decoding, noise, skip_without=wanted)
         names = self.twins.draw(sequences, noise)  # by which worthless ids are not known
         generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
         return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))

@@ -75,7 +75,7 @@ def generate(
     noise: Noise | None = None,
     *,
     prefix: Tensor | None = None,
-    worthless: Tensor | None = None,
+    skip_without: Tensor | None = None,
 ) -> Generated:
     """Generates one sequence from each tuple of prototypes.
 
@@ -87,13 +87,13 @@ def generate(
         noise: For drawing tokens, z, and dropout that acts at test time; None: as if there were none of them.
         prefix: Token ids (R, B, P), all of one length P ≥ 1, that every sequence has to begin with; what is generated
             comes after them and does not hold them.
-        worthless: Which ids (R, V) are of no interest: sequences that have no others before ▷ are left there, unless
-            they go on from a prefix. A beam leaves none.
+        skip_without: Ids (R, V) of which a sequence must have one before ▷; without, it is left at ▷, unless it goes on
+            from a prefix. A beam leaves none.
     """
     with fast_products():
         if decoding.strategy == "beam":
             return _beam(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
-        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix, worthless=worthless)
+        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix, skip_without=skip_without)
 
 
 def _draw(
@@ -104,18 +104,18 @@ def _draw(
     *,
     noise: Noise | None,
     prefix: Tensor | None,
-    worthless: Tensor | None,
+    skip_without: Tensor | None,
 ) -> Generated:
     """Chooses one token after the other, and leaves sequences that have ended behind: the same, but for rounding."""
     run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
     replicas, batch = prototypes.shape[:2]
     found = _Found(replicas, batch, steps, prototypes.device)
     temperature = found.total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
-    # Of the sequences that go on: their places in the batch, and whether the end, ▷ and a token of worth have come.
+    # Of the sequences that go on: their places in the batch, and whether the end, ▷ and a wanted token have come.
     places = torch.arange(batch, device=prototypes.device).expand(replicas, -1)
     ended = torch.zeros_like(places, dtype=torch.bool)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
-    worth = torch.full_like(ended, worthless is None or prefix is not None)
+    wanted = torch.full_like(ended, skip_without is None or prefix is not None)
     for step in range(steps):
         log_entries, sources = run.step()
         p = copying.token_probabilities(log_entries, sources)
@@ -128,9 +128,9 @@ def _draw(
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
         log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
-        if worthless is not None:
-            worth |= ~worthless.gather(1, token)
-        stopped = (token == SEP) & ~in_y & ~worth
+        if skip_without is not None:
+            wanted |= skip_without.gather(1, token)
+        stopped = (token == SEP) & ~in_y & ~wanted
         entry = copying.best_entry(log_entries, sources, token)
         found.add(places, token, entry, log_p, in_y=in_y, own=run.own.shape[-1], stopped=stopped)
         in_y |= token == SEP
@@ -141,7 +141,7 @@ def _draw(
         run.advance(token)
         if (room := -(-going_on // ROWS) * ROWS) <= NARROWER * ended.shape[1]:
             rows = ended.byte().argsort(dim=1, stable=True)[:, :room]
-            places, ended, in_y, worth = (each.gather(1, rows) for each in (places, ended, in_y, worth))
+            places, ended, in_y, wanted = (each.gather(1, rows) for each in (places, ended, in_y, wanted))
             run.keep(rows, None if run.noise is None else run.noise.among(batch, places))
     return found.generated()
 

@@ -1,43 +1,12 @@
 """Adam for a population: one step for all, with a learning rate and a gradient norm for each replica."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from recombine.models.device import fused
 from recombine.training.recipe import Precision
-
-
-class Optimizer(Protocol):
-    """Updates a population's parameters from their gradients.
-
-    Attributes:
-        lr: Each replica's learning rate (R,).
-        masters: The parameters, in the precision in which they are learned.
-    """
-
-    lr: Tensor
-    masters: list[Tensor]
-
-    def update(self, gradients: Sequence[Tensor]) -> None:
-        """Clips each replica's gradient and updates its parameters; the gradients may be overwritten."""
-
-    def state(self) -> dict[str, Tensor]:
-        """Returns all that is needed to go on besides the model."""
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Goes on from a saved state."""
-
-
-def population_adam(
-    model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision = "float32"
-) -> Optimizer:
-    """Returns Adam for a population; on a GPU with kernels, the model then computes in the precision asked for."""
-    if fused(next(model.parameters()).device):
-        return KernelAdam(model, replicas, lr=lr, clip=clip, precision=precision)
-    return PopulationAdam(model, replicas, lr=lr, clip=clip)
 
 
 class PopulationAdam:
@@ -63,7 +32,7 @@ class PopulationAdam:
         self.adam = torch.optim.Adam(groups, fused=True, capturable=device.type == "cuda")
 
     def update(self, gradients: Sequence[Tensor]) -> None:
-        """Clips each replica's gradient and updates its parameters."""
+        """Clips each replica's gradient and updates its parameters; the gradients may be overwritten."""
         gradients = [gradient.view(self.replicas, -1) for gradient in gradients]
         if self.clip is not None:
             each = [torch.linalg.vector_norm(gradient, dim=1) for gradient in gradients]
@@ -138,6 +107,20 @@ class KernelAdam:
         """Goes on from a saved state."""
         for name, value in self.state().items():
             value.copy_(state[name])
+
+
+Optimizer = PopulationAdam | KernelAdam
+"""Updates a population's parameters from their gradients. `lr` holds a learning rate for each replica (R,), `masters`
+the parameters in the precision in which they are learned."""
+
+
+def population_adam(
+    model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision = "float32"
+) -> Optimizer:
+    """Returns Adam for a population; on a GPU with kernels, the model then computes in the precision asked for."""
+    if fused(next(model.parameters()).device):
+        return KernelAdam(model, replicas, lr=lr, clip=clip, precision=precision)
+    return PopulationAdam(model, replicas, lr=lr, clip=clip)
 
 
 def _clipping(norms: Tensor, largest: float) -> Tensor:
