@@ -207,7 +207,9 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
             raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
         if checksum(file) != expected:
             raise _altered(file)
-    return {name: value if name == "notes" else upgraded(value) for name, value in settings.items()}
+    notes = {name: settings.pop(name) for name in ("notes",) if name in settings}  # which have names of their own
+    current: dict[str, Any] = upgraded(settings)
+    return {**current, **notes}
 
 
 def upgraded(settings: Any) -> Any:  # noqa: ANN401
