@@ -71,14 +71,6 @@ def test_networks_make_up_for_what_geca_cannot_make(both: Augment, new: Path) ->
     assert (report["requested"], report["kept"], report["shortfall"]) == (30, 30, "")
 
 
-def test_all_are_those_of_networks_where_geca_makes_none(
-    both: Augment, new: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(GECA, "sample", lambda _, n, *__: Samples((), n))
-    assert both("--no-resample", "-n", 4).code == 0
-    assert made_by(files.read(new)) == [("recombination", 4)]
-
-
 def test_gecas_are_kept_where_networks_make_none(both: Augment, new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     none = Samples((), 3, rejected={"too long": 7}, shortfall="None came.")
     monkeypatch.setattr(Recombination, "sample_each", lambda *_, **__: [none])

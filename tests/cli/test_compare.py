@@ -115,6 +115,7 @@ def test_mistakes_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
     assert_is_sentence(run("compare", few), ["at least 10"])
 
 
+@pytest.mark.slow
 def test_an_interruption_says_how_to_go_on(
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

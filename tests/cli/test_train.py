@@ -164,6 +164,7 @@ def stopped(arguments: list[object], *, after: int, signal: str = "signal.SIGKIL
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_killed_training_of_predictors_goes_on_to_the_same_result(run: Run, train: Path, tmp_path: Path) -> None:
     arguments = ["train", train, "--device", "cpu", "--seeds", 2, "--epochs", 10, "-o"]
     whole = run(*arguments, tmp_path / "whole")
@@ -180,6 +181,7 @@ def test_a_killed_training_of_predictors_goes_on_to_the_same_result(run: Run, tr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
+@pytest.mark.slow
 def test_a_killed_augmentation_goes_on_to_the_same_samples(run: Run, train: Path, tmp_path: Path) -> None:
     arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "--temperature", 1, "-o"]
     whole, new = tmp_path / "whole.jsonl", tmp_path / "new.jsonl"
@@ -216,6 +218,7 @@ def test_an_interrupt_before_anything_was_saved(
     assert "starts anew" in done.err
 
 
+@pytest.mark.slow
 def test_the_state_of_another_training_is_not_gone_on_from(
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,7 +239,7 @@ def test_a_method_without_samples_is_compared_all_the_same() -> None:
     made = compare(split, replace(PLAN, methods=[OVERSAMPLE], seeds=1, epsilon=1e-3))
     assert [len(samples) for samples in made.drawn.samples[OVERSAMPLE]] == [0]
     assert made.judged[OVERSAMPLE]["all"].scores == made.judged[PLAIN]["all"].scores
-    assert "versampling made no samples, so it is the plain predictor" in made.verdict
+    assert "versample made no samples, so it is the plain predictor" in made.verdict
 
 
 def test_mistakes() -> None:

@@ -7,13 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from commands import Outcome
 from tiny_networks import PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK
 
 from recombine import GECA, Augmenter, Both, Predictor
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.resample import Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import LongShort
@@ -160,35 +158,10 @@ def test_bounds_that_are_none(bounds: dict[str, object], words: str, monkeypatch
         Predictor(**{**SETTINGS, **bounds}).fit(TASK.train)
 
 
-def test_rarity_may_be_turned_off_or_be_a_resampler() -> None:
-    plain = Augmenter(**SETTINGS, rarity=None).fit(TASK.train).sample(20)
-    assert any("jump" not in sample.x for sample in plain)
-    resampler = Resampler(epsilon=0.05, side="x")
-    samples = Augmenter(**SETTINGS, rarity=resampler).fit(TASK.train).sample(20)
-    own = resampler.fit(TASK.train)
-    assert all(own(sample) is None for sample in samples)
-    assert any(own(sample) for sample in plain)
-
-
 def test_progress_is_told() -> None:
     told: list[int] = []
     Augmenter(**SETTINGS, epochs=2, progress=lambda done, *_: told.append(done)).fit(TASK.train)
     assert told == sorted(told) != []
-
-
-def test_models_are_those_of_the_command_line(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    from recombine.cli import main
-    from recombine.data.files import read, write
-
-    fitted().save(tmp_path / "model")
-    write(TASK.train, tmp_path / "train.tsv")
-    words = ["augment", tmp_path / "train.tsv", "--model", tmp_path / "model", "--resample", "-n", "5"]
-    with pytest.raises(SystemExit) as ended:
-        main([*map(str, words), "--device", "cpu", "-o", str(tmp_path / "new.jsonl")])
-    done = Outcome(ended.value.code, *map(bytes.decode, capsysbinary.readouterr()))
-    assert done.code == 0, done.err
-    assert "Rare: 2 tokens" in done.err
-    assert read(tmp_path / "new.jsonl") == list(fitted().sample(5))
 
 
 def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(tmp_path: Path) -> None:

@@ -50,14 +50,6 @@ def test_what_is_rare_on_data_that_we_know() -> None:
         assert {rarity.ngram[0] for rarity in resampler.rare_} == expected
 
 
-def test_where_many_tokens_are_rare_only_the_rarest_count() -> None:
-    assert holders("geography", 0.02) > 0.25
-    resampler = find_rare(dataset("geography")).resampler
-    assert resampler is not None
-    assert resampler.epsilon < 0.02
-    assert all(rarity.ngram[0].startswith("state") for rarity in resampler.rare_)
-
-
 def test_where_no_token_is_rare_unseen_pairs_are() -> None:
     chosen = find_rare(dataset("around-right"))
     assert chosen.kind == PAIRS
@@ -115,11 +107,6 @@ def test_how_many_examples_make_a_token_common(examples: int, holders: int, rare
 def test_where_rarity_tells_nothing_all_samples_will_do(examples: list[Example]) -> None:
     chosen = find_rare(examples)
     assert (chosen.kind, chosen.resampler) == (NOTHING, None)
-
-
-def test_rarity_of_nothing_is_an_error() -> None:
-    with pytest.raises(RecombineError, match="at least 1 example"):
-        find_rare([])
 
 
 def test_the_order_of_rules() -> None:

@@ -108,14 +108,6 @@ def test_it_ends_a_pipeline() -> None:
     assert found.predict(X) == Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(X, y).predict(X)
 
 
-def test_settings_can_be_asked_for_and_changed() -> None:
-    predictor = Predictor(seed=4, network=PREDICTOR)
-    assert Predictor(**predictor.get_params(deep=False)).get_params() == predictor.get_params()
-    assert predictor.set_params(epochs=3).epochs == 3
-    with pytest.raises(RecombineError, match="unknown setting 'sead'"):
-        predictor.set_params(sead=1)
-
-
 def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
     predictor = Predictor(network=PREDICTOR, device="cpu", tokens="characters", epochs=150)
     predictor.fit([(x.replace(" ", ""), y.replace(" ", "")) for x, y in PAIRS])
@@ -204,12 +196,6 @@ def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
     forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
     assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "reluctant copying"
-
-
-def test_settings_are_shown_and_kept() -> None:
-    predictor = Predictor(seed=3, network="small", max_time=5.0)
-    assert "seed=3, seeds=1, network='small'" in repr(predictor)
-    assert "max_time=5.0" in repr(predictor)
 
 
 @pytest.mark.parametrize("ask", [lambda p: p.predict("a"), lambda p: p.score(PAIRS), lambda p: p.save("x")])
