@@ -114,21 +114,36 @@ def _expect_known(given: object, known: object, name: str, place: str | None) ->
 def _in_words(message: str, value: object, kind: Any, name: str, vocabulary: Mapping[str, str]) -> str:  # noqa: ANN401
     """Returns a message of msgspec's with the place and the value that it speaks of."""
     problem, _, path = message.partition(" - at `$")
-    steps = re.findall(r"[^.\[\]`]+", path)
+    steps = re.findall(r"\.{3}|[^.\[\]`]+", path)
     where = f"{name}{path.rstrip('`')}".removeprefix(".") or _WHOLE
     if missing := re.search("required field `(.+)`", problem):
         return f"{where} lacks {missing[1]!r}."
+    so_far = name
     for step in steps:
         kind = _within(kind, step)
-        if step == "...":  # any value of a dict: msgspec does not tell which
-            return f"{where}: {problem}."
+        if isinstance(value, dict) and step == "...":  # msgspec does not tell which of the values it is
+            return next(_failures(value, kind, so_far, vocabulary))
         value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index]
+        so_far = f"{so_far}[{step}]" if step.isdecimal() else f"{so_far}.{step}".removeprefix(".")
     options = _options(kind)
     choices = [repr(choice) for option in options if get_origin(option) is Literal for choice in get_args(option)]
-    types = re.search("Expected `(.+)`, got", problem)
-    expected = types[1].split(" | ") if types else ["float"]
-    words = choices or [vocabulary.get(word, word) for word in expected]
+    found = re.search(r"Expected `(.+?)`( of length \d+)?", problem)
+    expected, length = (found[1].split(" | "), found[2] or "") if found else ([], "")
+    if choices:
+        expected = [each for each in expected if each not in ("str", "int")]  # the choices are of these types
+    elif not found:
+        expected = ["float"]  # the number is out of range
+    words = choices + [f"{vocabulary.get(each, each)}{length}" for each in expected]
     return f"{where} is {_shown(value)}; expected {' or '.join(words)}."
+
+
+def _failures(table: Mapping[str, object], kind: Any, name: str, vocabulary: Mapping[str, str]) -> Iterator[str]:  # noqa: ANN401
+    """Yields what is wrong with the values of a table that has any keys."""
+    for key, value in table.items():
+        try:
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            yield _in_words(str(error), value, kind, f"{name}.{key}".removeprefix("."), vocabulary)
 
 
 def _options(kind: Any) -> Sequence[Any]:  # noqa: ANN401

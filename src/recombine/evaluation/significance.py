@@ -109,7 +109,7 @@ def paired_p(first: Scores, second: Scores) -> float:
     """Returns the two-sided p-value of the paired t-test.
 
     Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
-    is zero, else that of the sign test, the chance that so many fair coins all fall alike.
+    is zero, else that of the sign test, the chance that as many fair coins all fall alike.
 
     Args:
         first: The score of one system on each item, e.g. ``item_f1``, or of several seeds their ``item_means``.

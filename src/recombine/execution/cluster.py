@@ -33,7 +33,7 @@ class Ray:
         gpus: How many GPUs each piece of work has to itself.
 
     Raises:
-        RecombineError: If Ray is not installed, there is no cluster, or it has not so many GPUs.
+        RecombineError: If Ray is not installed, there is no cluster, or it has too few GPUs.
     """
 
     here = False
@@ -92,7 +92,7 @@ class Ray:
 
 
 def _connect(address: str | None) -> None:
-    """Joins a cluster, unless this process is part of one."""
+    """Joins a cluster if this process is not part of one."""
     told = address or os.environ.get("RAY_ADDRESS")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if not told and "ray" not in sys.modules:

@@ -65,8 +65,8 @@ class Executor(Protocol):
 
         Args:
             do: What to do; a function of the item alone, and of data that it refers to and leaves as they are.
-            items: Small things that say which piece of work it is. Of an iterator, which may have no end, only so many
-                are taken ahead of their outcomes as keep all workers busy.
+            items: Small things that say which piece of work it is. An iterator may have no end: only as many of its
+                items as keep all workers busy are taken ahead of their outcomes.
         """
         ...
 

@@ -76,7 +76,7 @@ class Source:
         work.neighborhoods(self.settings)
 
     def make(self, work: Work) -> None:
-        """Makes the result, unless it is there."""
+        """Makes the result if it is missing."""
         work.row = self.row
         (work.direct if self.settings.method == "direct" else work.samples)(self.settings)
 
@@ -128,7 +128,7 @@ def _make_each(group: Sequence[Source], work: Work) -> None:
 
 
 def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]:
-    """Returns a job for an executor; elsewhere, it gives what is to be told of its stages."""
+    """Returns a job for an executor. Its result is the stages that were done elsewhere."""
     if executor.here:
         return Job(name, partial(_here, work, do))
     # Where it is done, another folder may be the current one.

@@ -31,9 +31,9 @@ from recombine.paper.rows import in_file_names
 from recombine.paper.tasks import CLASSES, KNOWN, RIGHT, SETS, UNJUDGED, Judge, Task, WordFormTask, of_each
 
 LISTED = 20
-"""So many samples are listed, of all seeds together."""
+"""How many samples of all seeds together are listed."""
 ITEMS = 8
-"""So many test items are shown whose inputs are among the samples, and as many others."""
+"""How many test items are shown whose inputs are among the samples, and how many others."""
 
 
 class _Example(TypedDict):

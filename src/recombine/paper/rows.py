@@ -3,14 +3,15 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recombine.data.output import read_whole
 from recombine.data.sigmorphon import HINTS
+from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 
 SPLITS = ("jump", "around-right")
@@ -20,7 +21,7 @@ LANGUAGES = ("spanish", "swahili", "turkish")
 """The languages of Table 2."""
 
 DEFAULTS = "defaults.toml"
-"""What all rows share unless they say otherwise."""
+"""The file of settings that all rows share by default."""
 
 Published = tuple[float, float] | None
 """Mean and deviation; None for the paper's dash: all samples were rejected."""
@@ -156,46 +157,43 @@ def _parsed(file: Traversable) -> dict[str, Any]:
 
 
 def _layer(content: Mapping[str, Any], place: str, table: Table) -> Layer:
-    splits = {key: settings for key, settings in content.items() if table.has(key)}
-    for split, settings in splits.items():
-        _expect(isinstance(settings, dict), split, "a table", place=place)
+    found = {key: settings for key, settings in content.items() if table.has(key)}
+    splits = typed(found, dict[str, dict[str, Any]], place=place, toml=True)
     return Layer(place, {key: value for key, value in content.items() if key not in splits}, splits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """What a file says of its row besides settings."""
+
+    name: str
+    like: str | None = None
+    note: str = ""
+    splits: list[str] = field(default_factory=list)
+    published: dict[str, tuple[float, float] | Literal["-"]] = field(default_factory=dict)
 
 
 def _row(file: Traversable, common: Layer, before: Mapping[str, Row], table: Table) -> Row:
     place, content = str(file), _parsed(file)
-    name, like, note = content.pop("name", None), content.pop("like", None), content.pop("note", "")
-    named = isinstance(name, str) and bool(name) and "," not in name  # which would tell names apart on a command line
-    _expect(named, "name", "the name of the row, without commas", place=place)
-    _expect(isinstance(note, str), "note", "a string", place=place)
-    _expect(like is None or like in [*before], "like", "the name of a row in an earlier file", place=place)
-    everywhere = "splits" not in content and (like is None or before[like].everywhere)
-    splits = content.pop("splits", [*(before[like].splits if like else table.splits)])
-    valid = isinstance(splits, list) and bool(splits) and all(split in table.splits for split in splits)
-    _expect(valid, "splits", f"a list of {' and '.join(table.splits)}", place=place)
-    published = content.pop("published", {})
-    _expect(isinstance(published, dict), "published", "a table", place=place)
-    layers = before[like].layers if like else (common,)
+    about = {each.name: content.pop(each.name) for each in fields(_File) if each.name in content}
+    found: _File = typed(about, _File, place=place, toml=True)
+    if not found.name or "," in found.name:  # which tells names apart on a command line
+        raise RecombineError(f"name is {found.name!r}; expected the name of the row, without commas.", place=place)
+    if found.like is not None and found.like not in before:
+        raise RecombineError(f"like is {found.like!r}; expected the name of a row in an earlier file.", place=place)
+    like = before[found.like] if found.like else None
+    splits = found.splits if "splits" in about else like.splits if like else table.splits
+    for split in (*splits, *found.published):
+        if split not in table.splits:
+            error = unknown("split", split, table.splits)
+            raise RecombineError(error.message, place=place, hint=error.hint)
+    if not splits:
+        raise RecombineError("splits is empty; expected at least one.", place=place)
     return Row(
-        name=name,
+        name=found.name,
         splits=tuple(split for split in table.splits if split in splits),
-        published={split: _published(split, figure, table, place=place) for split, figure in published.items()},
-        note=note,
-        layers=(*layers, _layer(content, place, table)),
-        everywhere=everywhere,
+        published={split: None if figure == "-" else figure for split, figure in found.published.items()},
+        note=found.note,
+        layers=(*(like.layers if like else (common,)), _layer(content, place, table)),
+        everywhere="splits" not in about and (like is None or like.everywhere),
     )
-
-
-def _published(split: str, figure: object, table: Table, *, place: str) -> Published:
-    _expect(split in table.splits, f"published.{split}", f"one of {', '.join(table.splits)}", place=place)
-    if figure == "-":
-        return None
-    match figure:
-        case [int() | float() as mean, int() | float() as deviation]:
-            return float(mean), float(deviation)
-    raise RecombineError(f'published.{split} is {figure!r}; expected [mean, deviation] or "-".', place=place)
-
-
-def _expect(met: bool, key: str, expected: str, *, place: str) -> None:
-    if not met:
-        raise RecombineError(f"{key} is not as it should be; expected {expected}.", place=place)

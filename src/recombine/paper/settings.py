@@ -61,10 +61,10 @@ class Settings:
         sampling: How samples are drawn from them.
         geca: The rule-based augmenter.
         resampling: Whether only samples with something rare in them are kept.
-        agreement: Whether samples are turned down that have a token and not what goes with it (see `Agreement`), or of
+        agreement: Whether samples are rejected that have a token and not its counterpart (see `Agreement`), or of
             word forms, a rare tag that the form does not show (see `Exponents`).
         resampler: What is rare.
-        rare_tags: Of word forms, which tags may be rare: all, or, as in the authors' code, named ones (PST, not 1S).
+        rare_tags: Which tags of word forms may be rare: all, or named ones (PST, not 1S) as in the authors' code.
         direct: Direct inference.
         n: How many samples.
         p_aug: How often a predictor sees one; None: all examples count alike.

@@ -1,4 +1,4 @@
-"""How each stage of the rows of one split is done, unless it has been done before, and the files of its results."""
+"""Does the stages of the rows of one split that are not in the cache, and reads and writes the files of results."""
 
 import gc
 import json
