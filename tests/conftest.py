@@ -1,14 +1,21 @@
-"""Puts this folder on the import path, so that the tests of several packages can share helpers; sums as commands do."""
+"""Sets up all tests: helpers of this folder can be imported, and torch computes as in commands, the same each time."""
 
 import os
 import sys
 from pathlib import Path
 
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")  # before torch is imported, as commands do
+
+import pytest
+import torch
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")  # as commands do: what these tests compute is what commands compute
-
+torch.set_num_threads(1)
 settings.register_profile("any machine", deadline=None)  # a busy one is slow, not wrong
 settings.load_profile("any machine")
+
+
+@pytest.fixture(autouse=True)
+def same_numbers_each_time() -> None:
+    torch.manual_seed(0)

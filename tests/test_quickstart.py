@@ -1,15 +1,12 @@
 from dataclasses import replace
 
 import pytest
-import torch
 from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
 from recombine import GECA, Augmenter, Predictor, quickstart
 from recombine.data.scan import interpret
 from recombine.example import Example
 from recombine.own_data.settings import Display
-
-torch.set_num_threads(1)
 
 
 def test_the_task_is_a_part_of_jump() -> None:

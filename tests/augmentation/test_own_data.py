@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import torch
 from tiny_networks import WORD_FORM_GENERATOR
 
 from recombine.augmentation.recombination import Recombination
@@ -14,8 +13,6 @@ from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.inflection import Inflection
 from recombine.neighborhoods import Tagged, TagPairs
-
-torch.set_num_threads(1)
 
 ENDINGS = {"PRS": "ir", "PROG": "iyor", "PST": "di"}
 RECIPE = replace(WORD_FORM_GENERATOR, batch=8, epochs=100, max_steps=40)

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
@@ -11,8 +10,6 @@ from recombine.example import Example
 from recombine.neighborhoods import LongShort, OnePrototype
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
-
-torch.set_num_threads(1)
 
 NETWORK = replace(SMALL_GENERATOR.network, hidden=8, embedding=4, attention=4)
 TINY = Recipe(network=NETWORK, batch=8, epochs=1)

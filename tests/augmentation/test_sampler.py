@@ -23,8 +23,6 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Processes, Serial
 from recombine.models.architecture import Architecture
 
-torch.set_num_threads(1)
-
 A, B = SEP + 1, SEP + 2
 WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0, confidence="pair")
 

@@ -3,14 +3,11 @@
 from dataclasses import replace
 
 import pytest
-import torch
 from tiny_networks import WORD_FORM_PREDICTOR
 
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
-
-torch.set_num_threads(1)
 
 RECIPE = replace(WORD_FORM_PREDICTOR, epochs=20)
 ONE = [Example(tuple(word), (*word, f"[{word[0]}]")) for word in ("ab", "ba", "aa", "bb", "abb")]
