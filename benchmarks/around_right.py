@@ -20,7 +20,7 @@ import torch
 
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data import scan
 from recombine.data.vocabulary import PAD, SEP
 from recombine.decoding.generate import Decoding

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data import scan
 from recombine.decoding.generate import Decoding
 from recombine.evaluation.significance import summarize

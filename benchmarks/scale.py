@@ -28,7 +28,7 @@ import torch
 
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import find_rare
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.files import iterate, read, write
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.generate import Decoding

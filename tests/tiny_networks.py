@@ -55,13 +55,13 @@ WORD_FORM_PREDICTOR = replace(
     epochs=30,
     min_steps=0,
 )
-SAMPLING = replace(recombination.TAME, patience=40, batch=128)
+SAMPLING = replace(recombination.DEFAULT_SAMPLING, patience=40, batch=128)
 """Gives up soon: of what networks that learned little draw, hardly any is new, and candidates are most of the work."""
 
 
 def make_small_tiny(assign: Callable[[object, str, object], None] = setattr) -> None:
     """Has commands that take small networks take these; `assign` may be that of pytest, which undoes it."""
-    assign(recombination, "TAME", SAMPLING)
+    assign(recombination, "DEFAULT_SAMPLING", SAMPLING)
     assign(presets, "SMALL_GENERATOR", GENERATOR)
     for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
         assign(presets, name, PREDICTOR)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.evaluation.metrics import audit
 from recombine.neighborhoods import LongShort

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.drawing import check_request, in_random_order, turned_down
+from recombine.augmentation.protocol import check_request, in_random_order, turned_down
 from recombine.errors import RecombineError
 from recombine.example import Example
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.exponents import UNSHOWN, Exponents, change, pieces
+from recombine.augmentation.agreement import UNSHOWN, Exponents, change, pieces
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag

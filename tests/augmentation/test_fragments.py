@@ -36,7 +36,7 @@ def test_no_token_is_mistaken_for_a_gap_or_the_border(example: Example) -> None:
 @given(st.builds(Example, TOKENS, TOKENS), st.integers(1, 3), st.integers(1, 3))
 def test_filling_a_template_gives_the_sequence_back(example: Example, size: int, gaps: int) -> None:
     sequence = Code([example]).encode(example)
-    inventory = Inventory.of([sequence], fragment_size=size, gaps=gaps, limit=None)
+    inventory = Inventory.of([sequence], fragment_size=size, gaps=gaps)
     for gapping in inventory.gappings(sequence):
         assert fill(gapping.template, gapping.fragments) == sequence
         assert take_out(sequence, gapping.fragments) == gapping.template
@@ -44,33 +44,27 @@ def test_filling_a_template_gives_the_sequence_back(example: Example, size: int,
 
 def test_a_fragment_leaves_both_sides_at_once() -> None:
     code, [sequence] = sequences_of(("a b", "b a"))
-    inventory = Inventory.of([sequence], fragment_size=1, gaps=1, limit=None)
+    inventory = Inventory.of([sequence], fragment_size=1, gaps=1)
     assert shown(code, inventory.gappings(sequence)) == {(("a",), "_1 b ▷ b _1"), (("b",), "a _1 ▷ _1 a")}
 
 
 def test_fragments_of_one_side_are_left_out_where_sides_have_no_token_in_common() -> None:
     code, [sequence] = sequences_of(("a b", "X"))
-    inventory = Inventory.of([sequence], fragment_size=1, gaps=2, limit=None)
+    inventory = Inventory.of([sequence], fragment_size=1, gaps=2)
     assert shown(code, inventory.gappings(sequence)) == {(("a", "X"), "_1 b ▷ _2"), (("b", "X"), "a _1 ▷ _2")}
 
 
 def test_fragments_taken_together_share_no_token_and_keep_their_order() -> None:
     code, [sequence] = sequences_of(("a b a", "a"))
-    inventory = Inventory.of([sequence], fragment_size=2, gaps=2, limit=None)
+    inventory = Inventory.of([sequence], fragment_size=2, gaps=2)
     taken = {fragments for fragments, _ in shown(code, inventory.gappings(sequence)) if len(fragments) == 2}
     assert taken == {("a", "b"), ("b", "a")}  # an a starts after the b, and the other way round; "a b" excludes both
-
-
-def test_limit_leaves_frequent_fragments_alone() -> None:
-    code, sequences = sequences_of(("a b", "a"), ("a c", "c"))
-    inventory = Inventory.of(sequences, fragment_size=1, gaps=1, limit=2)
-    assert {code.show(fragment) for fragment in inventory.sides} == {"b", "c"}  # a occurs three times
 
 
 @pytest.mark.parametrize(("size", "gaps", "length"), [(1, 2, 2_000), (1, 9, 40), (32, 2, 100)])
 def test_an_example_with_too_many_choices_gets_a_sentence_and_no_memory(size: int, gaps: int, length: int) -> None:
     tokens = tuple(map(str, range(length)))
     sequence = Code([Example(tokens, tokens)]).encode(Example(tokens, tokens))
-    inventory = Inventory.of([sequence], fragment_size=size, gaps=gaps, limit=None)
+    inventory = Inventory.of([sequence], fragment_size=size, gaps=gaps)
     with pytest.raises(RecombineError, match=f"an example of {2 * length:,} tokens has more than"):
         inventory.gappings(sequence)

@@ -6,8 +6,7 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.fragments import Code, Inventory
-from recombine.augmentation.gappings import Gappings
+from recombine.augmentation.fragments import Code, Gappings, Inventory
 from recombine.example import Example
 
 SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple)
@@ -17,7 +16,7 @@ SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=4).map(tuple)
 def test_columns_say_what_a_list_of_gappings_says(examples: list[Example], size: int, gaps: int) -> None:
     code = Code(examples)
     sequences = [code.encode(example) for example in examples]
-    inventory = Inventory.of(sequences, fragment_size=size, gaps=gaps, limit=None)
+    inventory = Inventory.of(sequences, fragment_size=size, gaps=gaps)
     each = [inventory.gappings(sequence) for sequence in sequences]
     listed = list(chain.from_iterable(each))
     found = Gappings(sequences, inventory)

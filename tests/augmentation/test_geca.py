@@ -106,11 +106,6 @@ def test_repeated_examples_count_once() -> None:
     assert set(GECA().fit(TEXTBOOK * 5).sample(10)) == set(GECA().fit(TEXTBOOK).sample(10))
 
 
-def test_max_length_leaves_long_pairs_unchanged() -> None:
-    assert len(GECA(max_length=5).fit(TEXTBOOK).sample(10)) == 1  # walk twice ▷ WALK WALK: 2 + 1 + 2
-    assert len(GECA(max_length=4).fit(TEXTBOOK).sample(10)) == 0
-
-
 def test_tells_why_there_are_fewer() -> None:
     samples = GECA().fit(TEXTBOOK).sample(5)
     assert samples.shortfall == "GECA can make only 1 novel pair from these 3 different examples."
@@ -135,8 +130,6 @@ def test_needs_two_different_examples(examples: list[Example], found: str) -> No
         {"gaps": 0},
         {"gaps": 10},
         {"fragment_size": 10**12},
-        {"limit": 0},
-        {"max_length": 2},
         {"novel": "inputs"},
     ],
 )

@@ -37,14 +37,14 @@ def with_gap(sequence: Sequence, fragment: Sequence, gap: object) -> Sequence:
     return tuple(result)
 
 
-def inventory(examples: list[Example], size: int, limit: int | None) -> set[Sequence]:
-    counts = defaultdict(int)
-    for example in examples:
-        for side in (example.x, example.y):
-            for length in range(1, size + 1):
-                for place in range(len(side) - length + 1):
-                    counts[side[place : place + length]] += 1
-    return {span for span, count in counts.items() if limit is None or count <= limit}
+def inventory(examples: list[Example], size: int) -> set[Sequence]:
+    return {
+        side[place : place + length]
+        for example in examples
+        for side in (example.x, example.y)
+        for length in range(1, size + 1)
+        for place in range(len(side) - length + 1)
+    }
 
 
 def templates(
@@ -99,18 +99,15 @@ def literal_geca(
     examples: list[Example],
     size: int,
     gaps: int,
-    limit: int | None = None,
-    max_length: int | None = None,
     novel: str = "both",
 ) -> set[Example]:
     """Every pair that GECA proposes; each template against each, whatever it costs."""
     examples = list(dict.fromkeys(examples))
-    keep = inventory(examples, size, limit)
+    keep = inventory(examples, size)
     fillings = defaultdict(set)
     for example in examples:
-        if max_length is None or len(example.x) + 1 + len(example.y) <= max_length:
-            for template, fragments in templates(joined(example), keep, size, gaps):
-                fillings[template].add(fragments)
+        for template, fragments in templates(joined(example), keep, size, gaps):
+            fillings[template].add(fragments)
     made = set()
     for target, present in fillings.items():
         for source, others in fillings.items():
@@ -139,8 +136,6 @@ OPTIONS = st.fixed_dictionaries(
     {
         "fragment_size": st.integers(1, 3),
         "gaps": st.integers(1, 3),
-        "limit": st.sampled_from([None, None, 1, 3]),
-        "max_length": st.sampled_from([None, None, 4, 6]),
         "novel": st.sampled_from(["both", "input", "pair"]),
     }
 )

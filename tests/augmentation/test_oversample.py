@@ -2,8 +2,7 @@ from collections import Counter
 
 import pytest
 
-from recombine.augmentation.oversample import Oversampler
-from recombine.augmentation.resample import Resampler
+from recombine.augmentation.resample import Oversampler, Resampler
 from recombine.errors import RecombineError
 from recombine.example import Example
 

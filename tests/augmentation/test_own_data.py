@@ -8,7 +8,7 @@ import pytest
 from tiny_networks import WORD_FORM_GENERATOR
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.inflection import Inflection

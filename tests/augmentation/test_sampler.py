@@ -10,12 +10,10 @@ from networks import MORPHOLOGY, SCAN, network
 from toy import EXAMPLES, VOCABULARY
 
 from recombine.augmentation import batches
-from recombine.augmentation import collected as module
 from recombine.augmentation import sampler as sampling
 from recombine.augmentation.protocol import Samples, Validator
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.sampler import KNOWN, Sampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import KNOWN, Sampler, SamplingSettings
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, Generated, generate
 from recombine.errors import RecombineError
@@ -39,7 +37,7 @@ def sampler(
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LEAST", 1)
+    monkeypatch.setattr(sampling, "LEAST", 1)
 
 
 Script = Callable[..., list[Decoding]]
@@ -83,7 +81,7 @@ NEW = [A, B, SEP, A, A, EOS]
 
 
 def only(said: list[int], *, novelty: str = "pair", **settings: object) -> tuple[list[Example], dict[str, int]]:
-    once = replace(WARM, novelty=novelty, batch=1, patience=1, warmest=1.0)
+    once = replace(WARM, novelty=novelty, batch=1, patience=1, max_temperature=1.0)
     found = sampler(once).sample(1, [0], **settings)[0]
     return list(found), dict(found.rejected)
 
@@ -111,7 +109,7 @@ def test_candidates_are_turned_down_for_a_reason(script: Script, said: list[int]
 @pytest.mark.parametrize("said", [[A, B, SEP, A, EOS], [A, SEP, B, A, EOS], [B, SEP, A, EOS]])
 def test_a_token_is_turned_down_on_a_side_on_which_no_example_has_it(script: Script, said: list[int]) -> None:
     a_to_b = [Example(("a",) * count, ("b",) * count) for count in (1, 2, 3, 4)]
-    once = replace(WARM, batch=1, patience=1, warmest=1.0)
+    once = replace(WARM, batch=1, patience=1, max_temperature=1.0)
     sided = Sampler(network(SCAN, [1]), a_to_b, VOCABULARY, lambda count, rng: rng.integers(4, size=(count, 2)), once)
     script([(said, -1.0)])
     found = sided.sample(1, [0])[0]
@@ -201,7 +199,7 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
     assert found.shortfall == ""
 
 
-RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, warmest=1.0)
+RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, max_temperature=1.0)
 
 
 def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_each_input(script: Script) -> None:
@@ -217,7 +215,7 @@ def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_ea
     assert found.shortfall == ""
 
 
-def test_patience_lost_the_temperature_rises_to_the_warmest_and_then_it_is_over(script: Script) -> None:
+def test_patience_lost_the_temperature_rises_to_the_max_temperature_and_then_it_is_over(script: Script) -> None:
     asked = script([(ways(1)[0], -1.0)])
     found = sampler(RISING).sample(2, [0])[0]
     assert [decoding.temperatures[0] for decoding in asked] == pytest.approx([0.3, 0.6, 0.9, 1.0])
@@ -237,7 +235,7 @@ def test_every_sample_kept_buys_patience(script: Script) -> None:
 
 
 def test_patience_suffices_for_some_samples_at_least(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LEAST", 5)
+    monkeypatch.setattr(sampling, "LEAST", 5)
     asked = script([(ways(1)[0], -1.0)])
     sampler(RISING).sample(2, [0])
     assert [round(decoding.temperatures[0], 9) for decoding in asked] == [0.3] * 5 + [0.6] * 5 + [0.9] * 5 + [1.0] * 5
@@ -311,7 +309,7 @@ def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_look
     monkeypatch.setattr(sampling, "SHOWN", 0)
     resampler = Resampler(0.5, side=side).fit([Example(("a",), ("a",)), Example(("a",) * 2, ("a",)), EXAMPLES[1]])
     assert resampler.common == {"a"}
-    settings = replace(WARM, novelty=novelty, batch=200, patience=400, warmest=1.0)
+    settings = replace(WARM, novelty=novelty, batch=200, patience=400, max_temperature=1.0)
 
     def drawn(accept: Validator) -> list[Samples]:
         population = sampler(settings, seeds=(1, 2))
@@ -331,7 +329,7 @@ def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_look
 def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_left(
     strategy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where "b" is rare and in inputs only; one replica of two has no wish."""
+    """Where "b" is rare and in inputs only; one replica of two accepts all."""
     examples = [Example(("a",) * length, ("a",) * (5 - length)) for length in range(1, 5)]
     examples.append(Example(("a", "b"), ("a",)))
     resampler = Resampler(0.5).fit(examples)
@@ -357,7 +355,7 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_lef
     assert not first.any()  # for people to look at
     assert (sum(int(each[0].sum()) for each in others) > 20) == (strategy != "beam")
     assert not any(each[1:].any() for each in others)
-    monkeypatch.setattr(Sampler, "_worthless", lambda *_: None)
+    monkeypatch.setattr(Sampler, "_skip_without", lambda *_: None)
     stopped.clear()
     for samples, expected in zip(found, drawn(), strict=True):
         assert in_full(samples) == in_full(expected)
@@ -369,7 +367,7 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_lef
 def test_inputs_are_not_left_where_something_rare_may_come_in_the_output() -> None:
     examples = [Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("a", "b"), ("a", "b"))]
     own = Sampler(network(SCAN), examples, VOCABULARY, any_two, WARM)
-    assert own._worthless([own._wish(Resampler(0.5).fit(examples))]) is None
+    assert own._skip_without([own._accept_rule(Resampler(0.5).fit(examples))]) is None
 
 
 def test_only_some_without_a_rare_token_are_looked_at(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,10 +381,10 @@ def test_only_some_without_a_rare_token_are_looked_at(script: Script, monkeypatc
         return judge(own, ids, *others)
 
     monkeypatch.setattr(Sampler, "_judge", spying)
-    found = sampler(replace(WARM, patience=80, warmest=1.0)).sample(9, [0], resampler)[0]
+    found = sampler(replace(WARM, patience=80, max_temperature=1.0)).sample(9, [0], resampler)[0]
     assert list(found) == [Example(("b",), ("a",))]
     assert found.rejected == {"without a rare token": 40, "not one input and one output": 20, "drawn before": 19}
-    assert judged.count(common) == module.SHOWN == 20
+    assert judged.count(common) == sampling.SHOWN == 20
     assert len(judged) == 60
 
 
@@ -449,7 +447,7 @@ def test_what_was_turned_down_says_why_and_where_it_came_from(script: Script) ->
     counts = {
         reason: sum(p.provenance.details["rejected"] == reason for p in found.turned_down) for reason in by_reason
     }
-    assert all(counts[reason] == min(module.SHOWN, found.rejected[reason]) for reason in counts)
+    assert all(counts[reason] == min(sampling.SHOWN, found.rejected[reason]) for reason in counts)
 
 
 def test_for_a_surplus_the_temperature_does_not_rise(script: Script) -> None:

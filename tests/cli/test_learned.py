@@ -13,7 +13,7 @@ from commands import Outcome, Run, assert_is_sentence
 
 from recombine import Augmenter
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.recombination import TAME, Recombination
+from recombine.augmentation.recombination import DEFAULT_SAMPLING, Recombination
 from recombine.cli import training
 from recombine.data import files
 from recombine.execution.progress import Report
@@ -91,13 +91,13 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
 
         yield report if what == "Drawing candidates for 50 samples" else lambda *_: None
 
-    monkeypatch.setattr("recombine.augmentation.recombination.TAME", replace(TAME, batch=8))
+    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", replace(DEFAULT_SAMPLING, batch=8))
     monkeypatch.setattr(training, "progress", shown)
     done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
     assert done.code == 130
     assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
     (first, total), (second, _) = told
-    assert 0 <= first <= second < total == round(50 * TAME.surplus)
+    assert 0 <= first <= second < total == round(50 * DEFAULT_SAMPLING.surplus)
     assert not (tmp_path / "new.jsonl").exists()
 
 
@@ -273,8 +273,8 @@ def test_a_network_that_learned_nothing_needs_more_training(
 def test_a_count_that_cannot_be_reached(
     augment: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = replace(TAME, patience=5, batch=64, surplus=1.0)
-    monkeypatch.setattr("recombine.augmentation.recombination.TAME", impatient)
+    impatient = replace(DEFAULT_SAMPLING, patience=5, batch=64, surplus=1.0)
+    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", impatient)
     options = ("-n", 300, "--epsilon", "0.3", "--epochs", 15, "--temperature", 1, "--json")
     done = augment(*options, "-o", tmp_path / "new.jsonl")
     assert done.code == 0, done.err

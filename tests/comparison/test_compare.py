@@ -48,7 +48,7 @@ def _tiny() -> Iterator[None]:
         patch.setattr("recombine.own_data.networks.SMALL_STEPS", 250)
         # What they say has nothing to do with what goes together.
         patch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
-        patch.setattr("recombine.augmentation.recombination.TAME", SAMPLING)
+        patch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", SAMPLING)
         patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
         for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
             patch.setattr(presets, name, replace(PREDICTOR, epochs=5, held_out=0.1))

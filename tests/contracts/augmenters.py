@@ -12,11 +12,10 @@ import torch
 
 import recombine as own_data
 from recombine.augmentation.geca import GECA
-from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.resample import Resampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.resample import Oversampler, Resampler
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.models.architecture import Architecture

@@ -252,7 +252,7 @@ def test_a_source_holds_the_token_that_comes_from_it(name: str) -> None:
             if source.place is not None:
                 assert sequences[source.origin][source.place] == token
                 assert source.origin != "own" or source.place < step
-    assert origins >= {"morphology": {"written", "1", "2"}, "reluctant-3": {"own"}}.get(name, set())
+    assert origins >= {"morphology": {"written", "1", "2"}, "penalized-3": {"own"}}.get(name, set())
 
 
 def test_the_end_is_among_what_comes_next() -> None:

@@ -195,7 +195,7 @@ def test_new_examples_are_learned() -> None:
 def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
     forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
-    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "reluctant copying"
+    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "penalized copying"
 
 
 @pytest.mark.parametrize("ask", [lambda p: p.predict("a"), lambda p: p.score(PAIRS), lambda p: p.save("x")])

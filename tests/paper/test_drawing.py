@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recombine.augmentation.exponents import UNSHOWN
+from recombine.augmentation.agreement import UNSHOWN
 from recombine.execution.executor import SERIAL, Processes
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged

@@ -15,7 +15,7 @@ from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -99,7 +99,7 @@ def predictors(run: Run) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.augmentation.collected.LEAST", 4)
+    monkeypatch.setattr("recombine.augmentation.sampler.LEAST", 4)
 
 
 FOUR = ("baseline", "geca", "recomb-2 + resampling", "recomb-2")
@@ -109,7 +109,7 @@ FOUR = ("baseline", "geca", "recomb-2 + resampling", "recomb-2")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     folder = tmp_path_factory.mktemp("table1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recombine.augmentation.collected.LEAST", 4)
+        patch.setattr("recombine.augmentation.sampler.LEAST", 4)
         return folder, Run(folder, *FOUR)
 
 

@@ -155,7 +155,7 @@ def run(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
     how = How(output=folder, cache=Cache(folder / ".cache"), device=torch.device("cpu"))
     scale = replace(scale, settings=shorter, task=cache(scale.task))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recombine.augmentation.collected.LEAST", 4)
+        patch.setattr("recombine.augmentation.sampler.LEAST", 4)
         Matrix(list(ROWS.values()), ["turkish-8"], [0, 1], how, progress=progress, scale=scale).run()
     return folder, stages
 

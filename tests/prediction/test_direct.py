@@ -13,8 +13,7 @@ from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
 from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongLong, LongShort
-from recombine.prediction.direct import DirectInference
-from recombine.prediction.retrieval import Retriever
+from recombine.prediction.direct import DirectInference, Retriever
 from recombine.training.loop import Fitted, History
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe

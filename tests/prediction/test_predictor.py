@@ -8,7 +8,7 @@ from tiny_networks import GENERATOR, PREDICTOR
 from toy import EXAMPLES, VOCABULARY
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recombine.prediction.direct import Candidate, Question, chunks
 from recombine.prediction.predictor import Prediction
-from recombine.prediction.questions import Candidate, Question, chunks
 
 questions = st.lists(
     st.builds(

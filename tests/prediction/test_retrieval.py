@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.prediction.retrieval import Retriever
+from recombine.prediction.direct import Retriever
 
 inputs = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
 training = st.lists(inputs, min_size=2, max_size=25, unique=True).map(lambda xs: [Example(x, ("y",)) for x in xs])

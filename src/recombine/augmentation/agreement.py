@@ -1,22 +1,47 @@
-"""What goes together: input and output tokens that the same training examples hold, such as "kettle" and KETTLE.
+"""Validators that find samples out whose two sides do not belong together, without a grammar.
 
-A sample that has the one and not the other is wrong, however sure a network is of it. Where in all of the data such a
-token comes as often as the other ("two plus two" and + 2 2), so it must in samples.
+`Agreement`: input and output tokens that the same training examples hold, such as "kettle" and KETTLE, go together. A
+sample that has the one and not the other is wrong, however sure a network is of it. If such tokens come equally often
+in all of the data ("two plus two" and + 2 2), they must in samples.
+
+`Exponents`: word forms show their tags. A Spanish past ends in -aste or -aba, a Swahili one begins with ni-li-. A
+network that has seen a rare tag a few times likes to write the form of a common one beside it, and is sure of it. Most
+such samples have nothing that the tag's own forms have and others do not.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import numpy as np
 
 from recombine.example import Example
+from recombine.inflection import split_analysis
 
 APART = "with a token and without what goes with it"
 UNEVEN = "with a token more or less often than what goes with it"
 
 Holders = tuple[int, ...]
 """A set of examples: its size, and sums of its examples' random codes."""
+
+UNSHOWN = "with a rare tag that the form does not show"
+
+MOST = 0.5
+"""What more than this share of its holders have a tag with is an exponent of the tag."""
+
+END = "\0"
+"""Where a word ends; no file has it in a word."""
+
+LONGEST = 12
+"""Pieces are at most that long, or words that have nothing of their lemmas would have thousands."""
+
+Change = tuple[str, str, str, str]
+"""What stands before and after what lemma and form share: both in the lemma, then both in the form."""
+
+Piece = tuple[str | None, ...]
+"""Something that a form has and its lemma has not: on which side of what they share, what stood there in the lemma
+(None: whatever it was, and not only next to what they share), and the characters. Or a whole change."""
 
 
 @dataclass(frozen=True)
@@ -83,3 +108,70 @@ def _holders(sides: Iterable[Sequence[str]]) -> dict[str, Holders]:
             found[1] += code[0]
             found[2] += code[1]
     return {token: tuple(key) for token, key in sums.items()}
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """A validator: the form of a sample with a rare tag has one of the tag's exponents, or changes as one of its forms.
+
+    Attributes:
+        by_tag: What shows each rare tag that has exponents: these, and the whole changes of the forms with the tag.
+    """
+
+    by_tag: Mapping[str, frozenset[Piece]]
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], tags: Iterable[str]) -> "Exponents":
+        """Finds the exponents of tags.
+
+        Args:
+            examples: Training examples, word forms all.
+            tags: The rare tags, as tokens.
+        """
+        rare = set(tags)
+        distinct = {example: change(example) for example in dict.fromkeys(examples)}
+        counts: dict[str, Counter[Piece]] = {tag: Counter() for tag in rare}
+        changes: dict[str, set[Piece]] = {tag: set() for tag in rare}
+        for example, changed in distinct.items():
+            for tag in rare.intersection(example.x):
+                counts[tag].update(pieces(changed))
+                changes[tag].add(changed)
+        candidates = {piece for counted in counts.values() for piece in counted}
+        holders = Counter(piece for changed in distinct.values() for piece in pieces(changed) & candidates)
+        found = {
+            tag: {piece for piece, count in counted.items() if count > MOST * holders[piece]}
+            for tag, counted in counts.items()
+        }
+        return cls({tag: frozenset(telling | changes[tag]) for tag, telling in found.items() if telling})
+
+    def __call__(self, sample: Example) -> str | None:
+        """Returns why a sample is turned down, or None."""
+        asked = [self.by_tag[tag] for tag in set(sample.x) & self.by_tag.keys()]
+        if not asked:
+            return None
+        changed = change(sample)
+        shown = pieces(changed) | {changed}
+        return UNSHOWN if any(telling.isdisjoint(shown) for telling in asked) else None
+
+
+def change(example: Example) -> Change:
+    """Returns what stands before and after the longest part that lemma and form share, of the lemma and of the form."""
+    lemma, form = ("".join(side) for side in (split_analysis(example.x)[0], example.y))
+    shared = SequenceMatcher(None, lemma, form, autojunk=False).find_longest_match()
+    return lemma[: shared.a], lemma[shared.a + shared.size :], form[: shared.b], form[shared.b + shared.size :]
+
+
+def pieces(changed: Change) -> set[Piece]:
+    """Returns the pieces of what stands in a form before and after the longest part that it shares with its lemma."""
+    old_before, old_after, before, after = changed
+    # Beginnings are read backwards, so that both sides start where the shared part stops.
+    return {*_pieces("before", old_before[::-1], before[::-1]), *_pieces("after", old_after, after)}
+
+
+def _pieces(side: str, old: str, new: str) -> Iterator[Piece]:
+    new += END
+    for stop in range(1, min(len(new), LONGEST) + 1):
+        yield side, old, new[:stop]
+    for start in range(len(new) - 1):
+        for stop in range(start + 1, min(len(new), start + LONGEST) + 1):
+            yield side, None, new[start:stop]

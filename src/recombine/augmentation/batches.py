@@ -62,8 +62,8 @@ class Drawing:
         decoding: How tokens are chosen, but for the temperatures.
         twins: The names that the model knows twins by, if it does.
         seeds: One for each replica.
-        worthless: Which ids (R, V) make an input that has no others not worth an output; None: there are none. The
-            first batch has all outputs nevertheless, for people to look at.
+        skip_without: Inputs without any of these ids (R, V) get no output; None: all get one. The first batch has all
+            outputs nevertheless, for people to look at.
     """
 
     model: Recombiner
@@ -72,7 +72,7 @@ class Drawing:
     decoding: Decoding
     twins: Twins | None
     seeds: tuple[int, ...]
-    worthless: torch.Tensor | None = None
+    skip_without: torch.Tensor | None = None
 
     def __call__(self, request: Request) -> Batch:
         """Draws a batch.
@@ -83,8 +83,8 @@ class Drawing:
         sequences = self._sequences(request.chosen)
         decoding = replace(self.decoding, temperatures=request.temperatures)
         try:
-            worthless = self.worthless if request.number else None
-            generated = self._generated(sequences, decoding, self._noise(request.number), worthless)
+            skip_without = self.skip_without if request.number else None
+            generated = self._generated(sequences, decoding, self._noise(request.number), skip_without)
         except torch.OutOfMemoryError as error:
             replicas, batch = request.chosen.shape[:2]
             raise RecombineError(
@@ -99,8 +99,8 @@ class Drawing:
         On a GPU the same but for rounding, since products may be computed otherwise for fewer.
         """
         seeds = tuple(self.seeds[number] for number in chosen)
-        worthless = None if self.worthless is None else self.worthless[list(chosen)]
-        return replace(self, model=narrowed(self.model, chosen), seeds=seeds, worthless=worthless)
+        skip_without = None if self.skip_without is None else self.skip_without[list(chosen)]
+        return replace(self, model=narrowed(self.model, chosen), seeds=seeds, skip_without=skip_without)
 
     def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
         sequences = self.table[torch.from_numpy(chosen).to(self.table.device)]
@@ -113,12 +113,11 @@ class Drawing:
         return Noise([int(state.generate_state(1)[0]) for state in states], self.table.device)
 
     def _generated(
-        self, sequences: torch.Tensor, decoding: Decoding, noise: Noise, worthless: torch.Tensor | None
+        self, sequences: torch.Tensor, decoding: Decoding, noise: Noise, skip_without: torch.Tensor | None
     ) -> Generated:
         if self.twins is None:
-            wanted = None if worthless is None else ~worthless
-            return generate(self.model, sequences, self.steps, decoding, noise, skip_without=wanted)
-        names = self.twins.draw(sequences, noise)  # by which worthless ids are not known
+            return generate(self.model, sequences, self.steps, decoding, noise, skip_without=skip_without)
+        names = self.twins.draw(sequences, noise)  # ids of skip_without are not known by them
         generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
         return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
 
@@ -158,7 +157,7 @@ class Batches:
         self._number += 1
         return batch if self.executor.here else _unpacked(batch, chosen, self.device)
 
-    def keep(self, chosen: Sequence[int]) -> None:
+    def narrow(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, by number."""
         self.close()
         self._use(self._drawing.only(chosen))

@@ -6,10 +6,26 @@ from typing import Self, get_args
 
 import numpy as np
 
-from recombine.augmentation.drawing import check_request, distinct_examples, in_random_order, keep, unfitted
-from recombine.augmentation.fragments import BORDER, GAPS, MAX_FRAGMENT_SIZE, Code, Inventory, fill
-from recombine.augmentation.proposals import Proposal, Proposals
-from recombine.augmentation.protocol import Novelty, Samples, Validator
+from recombine.augmentation.fragments import (
+    BORDER,
+    GAPS,
+    MAX_FRAGMENT_SIZE,
+    Code,
+    Inventory,
+    Proposal,
+    Proposals,
+    fill,
+)
+from recombine.augmentation.protocol import (
+    Novelty,
+    Samples,
+    Validator,
+    check_request,
+    distinct_examples,
+    in_random_order,
+    take_accepted,
+    unfitted,
+)
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Provenance
 
@@ -27,17 +43,14 @@ class GECA:
     and ``gaps=1``.
 
     After: Andreas, "Good-enough compositional data augmentation" (2020). In that code's words, ``fragment_size`` is
-    ``wug_size``, ``gaps`` is ``wug_count``, ``limit`` is ``wug_limit``, and ``max_length`` is ``max_comp_len - 1``.
-    There, each template gets ``variants`` random fillings and templates are used up in order, within
-    ``max_adjacencies``; here samples are drawn among all proposals. Equal training pairs count once.
+    ``wug_size`` and ``gaps`` is ``wug_count``. There, each template gets ``variants`` random fillings and templates are
+    used up in order, within ``max_adjacencies``; here samples are drawn among all proposals. Equal training pairs count
+    once.
 
     Attributes:
         fragment_size: The most tokens in a fragment, at most 32.
         gaps: The most fragments that change together, at most 9. x and y must both change; so where they have no token
             in common it takes 2 gaps at least.
-        limit: Leaves alone the fragments that occur more often than that; None takes all.
-        max_length: Leaves out training pairs with more tokens, x, y and the border between them counted; None keeps
-            all.
         novel: What must be new: ``"both"`` the input and the output (the original's rule),
             ``"input"`` the input, ``"pair"`` the pair. Where many inputs have one output, as in classification,
             ``"both"`` turns down valid pairs: take ``"input"``.
@@ -47,8 +60,6 @@ class GECA:
 
     fragment_size: int = 1
     gaps: int = 2
-    limit: int | None = None
-    max_length: int | None = None
     novel: Novelty = "both"
     fewest_gaps_first: bool = False
     _fitted: "_Fitted | None" = field(default=None, init=False, repr=False)
@@ -63,11 +74,9 @@ class GECA:
         distinct = distinct_examples(examples, least=2, who="GECA")
         code = Code(distinct)
         sequences = [code.encode(example) for example in distinct]
-        inventory = Inventory.of(sequences, fragment_size=self.fragment_size, gaps=self.gaps, limit=self.limit)
-        usable = [sequence for sequence in sequences if self.max_length is None or len(sequence) <= self.max_length]
-        self._fitted = _Fitted(
-            code, frozenset(sequences), inventory, Proposals(usable, inventory, by_gaps=self.fewest_gaps_first)
-        )
+        inventory = Inventory.of(sequences, fragment_size=self.fragment_size, gaps=self.gaps)
+        proposals = Proposals(sequences, inventory, by_gaps=self.fewest_gaps_first)
+        self._fitted = _Fitted(code, frozenset(sequences), inventory, proposals)
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -94,22 +103,18 @@ class GECA:
             raise unfitted("GECA")
         check_request(n, seed)
         candidates = self._fitted.novel_pairs(self.novel, np.random.default_rng(seed))
-        examples, rejected = keep(candidates, n, accept)
+        examples, rejected = take_accepted(candidates, n, accept)
         turned_down = sum(rejected.values())
         shortfall = self._fitted.shortfall(len(examples) + turned_down, turned_down) if len(examples) < n else ""
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
     def _check_settings(self) -> None:
-        least = {"fragment_size": 1, "gaps": 1, "limit": 1, "max_length": 3}
-        for name, low in least.items():
+        for name, most in (("fragment_size", MAX_FRAGMENT_SIZE), ("gaps", len(GAPS))):
             value = getattr(self, name)
-            if value is not None and value < low:
-                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It has to be at least {low}.")
-        most = {"fragment_size": MAX_FRAGMENT_SIZE, "gaps": len(GAPS)}
-        for name, high in most.items():
-            value = getattr(self, name)
-            if value > high:
-                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {high}; 1 or 2 is usual.")
+            if value < 1:
+                raise RecombineError(f"GECA's {name} is {value}.", hint="It has to be at least 1.")
+            if value > most:
+                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {most}; 1 or 2 is usual.")
         if self.novel not in get_args(Novelty):
             raise unknown("kind of novelty", self.novel, get_args(Novelty))
 

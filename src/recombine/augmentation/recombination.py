@@ -8,10 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from recombine.augmentation.drawing import check_request, distinct_examples, turned_down, unfitted
-from recombine.augmentation.protocol import Samples, Validator
-from recombine.augmentation.sampler import Prototypes, Sampler, Validators
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.protocol import Samples, Validator, check_request, distinct_examples, turned_down, unfitted
+from recombine.augmentation.sampler import Prototypes, Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.untrusted import fitting, typed
@@ -32,7 +30,7 @@ from recombine.training.stored import WEIGHTS, Stored
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
-TAME = SamplingSettings(decoding=Decoding("mixed", 0.2, dropout=False), warmest=0.2)
+DEFAULT_SAMPLING = SamplingSettings(decoding=Decoding("mixed", 0.2, dropout=False), max_temperature=0.2)
 """How samples are drawn unless told: more of them are right than by the paper's settings (docs/results.md)."""
 
 JUDGED_ON = 512
@@ -78,7 +76,7 @@ class Recombination:
         device: str = "auto",
     ) -> None:
         self.rule, self.recipe, self.prototypes, self.deviations = rule, recipe, prototypes, deviations
-        self.sampling = sampling or TAME
+        self.sampling = sampling or DEFAULT_SAMPLING
         self.omega, self.focus, self.seeds, self.device = omega, focus, tuple(seeds), device
         self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None

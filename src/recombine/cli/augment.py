@@ -54,7 +54,7 @@ from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples
-    from recombine.augmentation.settings import SamplingSettings
+    from recombine.augmentation.sampler import SamplingSettings
     from recombine.own_data.augmenters import GECA, Oversampler, Rarity
     from recombine.own_data.learned import Augmenter
 
@@ -339,7 +339,7 @@ class Request:
         temperature = default.decoding.temperature if self.temperature is None else self.temperature
         changes: dict[str, Any] = {} if self.novelty is None else {"novelty": self.novelty}
         # A temperature that was asked for is not too high.
-        changes |= {"warmest": max(default.warmest, temperature)}
+        changes |= {"warmest": max(default.max_temperature, temperature)}
         return replace(default, decoding=replace(default.decoding, temperature=temperature), **changes)
 
     def _other_ways(self, examples: Sequence[Example]) -> list[str]:
@@ -457,8 +457,7 @@ def _with_advice(samples: "Samples", request: Request, examples: Sequence[Exampl
 
 def _advice(samples: "Samples", request: Request, examples: Sequence[Example]) -> str:
     """Says how samples could be had after all, and where a trained network is kept."""
-    from recombine.augmentation.agreement import APART, UNEVEN
-    from recombine.augmentation.exponents import UNSHOWN
+    from recombine.augmentation.agreement import APART, UNEVEN, UNSHOWN
 
     if request.method == "geca":
         part = "part" if are_inflections(examples) else "word"

@@ -7,7 +7,7 @@ from itertools import compress, pairwise
 
 import numpy as np
 
-from recombine.augmentation.drawing import distinct_examples
+from recombine.augmentation.protocol import distinct_examples
 from recombine.augmentation.resample import Rare, find_rare
 from recombine.comparison.verdict import TELLING
 from recombine.data.vocabulary import are_unlike

@@ -30,7 +30,12 @@ MODEL = "model.json"
 FORMAT = 1
 """The format of models, raised whenever older code could not read what newer code writes, or the other way round."""
 
-RENAMED = {"enough": "stop_at_lr", "lasts": "epoch_fraction", "only_lacking": "hide_shared_tokens"}
+RENAMED = {
+    "enough": "stop_at_lr",
+    "lasts": "epoch_fraction",
+    "only_lacking": "hide_shared_tokens",
+    "warmest": "max_temperature",
+}
 """Today's names of a model's settings by their former ones."""
 
 VALUES = {("copying", "reluctant"): "penalized"}

@@ -11,11 +11,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from recombine.augmentation import oversample, protocol
-from recombine.augmentation.agreement import Agreement
-from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
-from recombine.augmentation.exponents import Exponents
-from recombine.augmentation.protocol import Novelty, Samples, Validator
+from recombine.augmentation import protocol, resample
+from recombine.augmentation.agreement import Agreement, Exponents
+from recombine.augmentation.protocol import Novelty, Samples, Validator, check_request, distinct_examples, unfitted
 from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
@@ -387,4 +385,4 @@ class Oversampler(_ByRule):
         rule = choice.value
         # A function is asked about the examples one by one; until then, any may be rare.
         resampler, accept = (rule, None) if isinstance(rule, Resampler) else (None, rule)
-        return Learned(oversample.Oversampler(resampler).fit(distinct), accept, {"rarity": choice})
+        return Learned(resample.Oversampler(resampler).fit(distinct), accept, {"rarity": choice})

@@ -7,11 +7,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from recombine.augmentation.drawing import distinct_examples, unfitted
-from recombine.augmentation.protocol import Samples, Validator, together
+from recombine.augmentation.protocol import Samples, Validator, distinct_examples, together, unfitted
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Rare, find_rare
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
 from recombine.errors import RecombineError, unknown
@@ -65,7 +64,7 @@ class Augmenter(OwnDataAugmenter):
         network: ``"small"``, ``"paper"``, or a recipe.
         epochs: How many passes over the data; default: chosen.
         max_time: Seconds of training at most; default: no bound.
-        sampling: How samples are drawn; default: see ``recombination.TAME``.
+        sampling: How samples are drawn; default: see ``recombination.DEFAULT_SAMPLING``.
         device: ``auto``, ``cpu`` or ``cuda``.
         executor: Who searches for neighborhoods and draws samples; default: this process.
     """

@@ -132,8 +132,8 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
 def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
     """Returns the predictors to choose among (see ``choosing``), by name, the most promising ones first.
 
-    Word forms have the paper's predictor, which copies reluctantly. What has some tokens in common on both sides may be
-    copied, or not. Few examples have smaller batches than many, and may have more dropout.
+    Word forms have the paper's predictor, for which copying is penalized. What has some tokens in common on both sides
+    may be copied, or not. Few examples have smaller batches than many, and may have more dropout.
 
     Args:
         examples: The training examples.
@@ -142,7 +142,7 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
     if are_word_forms(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
         recipe = replace(recipe, held_out=0.05, patience=3, stop_at_lr=ENOUGH)
-        return {"reluctant copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
+        return {"penalized copying": recipe, "copying, with dropout": _varied(recipe, copying="joint", dropout=0.3)}
     plain = replace(_sized(size, small=presets.SMALL_PREDICTOR, paper=presets.SCAN_PREDICTOR), stop_at_lr=ENOUGH)
     copies = any(token in example.x for example in examples for token in example.y)
     if len(dict.fromkeys(examples)) < MANY:

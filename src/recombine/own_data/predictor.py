@@ -7,7 +7,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Self, overload
 
-from recombine.augmentation.drawing import check_request, distinct_examples, unfitted
+from recombine.augmentation.protocol import check_request, distinct_examples, unfitted
 from recombine.data.text import Line, join, split
 from recombine.data.untrusted import fitting
 from recombine.data.vocabulary import Vocabulary

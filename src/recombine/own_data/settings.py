@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, get_type_hints
 
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.execution.executor import Executor

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recombine.augmentation.geca import GECA
-from recombine.augmentation.oversample import Oversampler
 from recombine.augmentation.protocol import Augmenter, Samples, Validator
 from recombine.augmentation.recombination import Prior, Recombination
-from recombine.augmentation.resample import Resampler
+from recombine.augmentation.resample import Oversampler, Resampler
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.inflection import is_named_tag

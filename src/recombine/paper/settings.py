@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_type_hint
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
-from recombine.augmentation.settings import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.neighborhoods import LongShort, Rule, Tagged

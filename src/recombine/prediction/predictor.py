@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, cast
 
-from recombine.augmentation.drawing import distinct_examples, unfitted
+from recombine.augmentation.protocol import distinct_examples, unfitted
 from recombine.data.store import read_model, writing_model
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import UNK, Vocabulary

@@ -168,8 +168,8 @@ WORD_FORM_PREDICTOR = replace(
 )
 """The paper's predictor for word forms: copies from its input (appendix D).
 
-The rate falls as in the authors' code, and copying is as reluctant: on Spanish past tense, the development set, that
-found more lemmas than the gate of the text, and had a higher F1.
+The rate falls as in the authors' code, and copying is penalized as there: on the development set of the Spanish past
+tense, that found more lemmas than the gate of the text, and had a higher F1.
 """
 
 SMALL_WORD_FORM_GENERATOR = replace(
