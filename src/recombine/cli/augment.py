@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recombine.cli.files import (
+    ModelReading,
     Reading,
     check_apart,
     check_free,
@@ -16,7 +17,6 @@ from recombine.cli.files import (
     is_unfinished,
     numbered,
     state_of_training,
-    tokens_for,
     warn_of_test_in_training,
     warn_of_unlike_outputs,
     working_on,
@@ -25,15 +25,11 @@ from recombine.cli.options import (
     AUTO,
     STANDARD,
     Address,
-    Columns,
     Device,
     Epochs,
     Force,
-    Format,
-    Header,
     Json,
     MaxTime,
-    ModelTokens,
     OutputFile,
     Seed,
     Seeds,
@@ -385,13 +381,10 @@ class Request:
 def augment_cli(
     train: Train,
     request: Request,
+    files: ModelReading,
     *,
     test: Test = None,
     threads: Threads = None,
-    format: Format = Reading.format,
-    tokens: ModelTokens = None,
-    columns: Columns = None,
-    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -407,8 +400,8 @@ def augment_cli(
 
     request.check()
     output, made = request.output, request.model or request.output
-    kind = tokens_for(str(request.model), request.notes, tokens)
-    reading = Reading(format, kind, columns, header)
+    reading = files.for_model(str(request.model), request.notes)
+    kind = reading.tokens
     check_one_standard_input(train, test)
     targets = numbered(output, request.networks)
     check_apart(targets, [train, test])

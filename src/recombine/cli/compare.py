@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,19 +23,15 @@ from recombine.cli.options import (
     AUTO,
     SERIAL,
     Address,
-    Columns,
     Device,
     Direction,
     Epochs,
     Force,
-    Format,
-    Header,
     Json,
     MaxTime,
     Seed,
     Size,
     Threads,
-    Tokens,
     Workers,
     check_executor,
     chosen_executor,
@@ -91,29 +87,43 @@ Run = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What is compared, and how networks are trained; see ``recombine.comparison.compare.Plan``."""
+
+    methods: Methods = "oversample,geca,learned,both"
+    seeds: Seeds = 3
+    seed: Seed = 0
+    n: Count = 400
+    p_aug: Rate = None
+    epsilon: Epsilon = None
+    direction: Direction = None
+    size: Size = None
+    epochs: Epochs = None
+    max_time: MaxTime = None
+    device: Device = AUTO
+
+    @property
+    def plan(self) -> "Plan":
+        """The plan, if it makes sense."""
+        from recombine.comparison.compare import Plan
+
+        methods = [name.strip() for name in self.methods.split(",") if name.strip()]
+        plan = Plan(**{**asdict(self), "methods": methods, "direction": self.direction or ANALYSIS})
+        plan.check()
+        return plan
+
+
 def compare_cli(
     data: Data,
+    options: Options,
+    reading: Reading,
     *,
     test: Test = None,
-    methods: Methods = "oversample,geca,learned,both",
-    seeds: Seeds = 3,
-    seed: Seed = 0,
-    n: Count = 400,
-    p_aug: Rate = None,
-    epsilon: Epsilon = None,
-    direction: Direction = None,
     output: Run = None,
-    size: Size = None,
-    epochs: Epochs = None,
-    max_time: MaxTime = None,
-    device: Device = AUTO,
     threads: Threads = None,
     executor: Workers = SERIAL,
     address: Address = None,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -128,33 +138,19 @@ def compare_cli(
     about two minutes. --max-time bounds each of two trainings. After an interruption the same command goes on, if there
     is a RUN.
     """
-    from recombine.comparison.compare import GENERATORS, PREDICTORS, Plan, compare, forget
+    from recombine.comparison.compare import GENERATORS, PREDICTORS, compare, forget
     from recombine.comparison.document import SAMPLES_FOLDER
     from recombine.report.run import RUN_FILE
 
-    plan = Plan(
-        methods=[name.strip() for name in methods.split(",") if name.strip()],
-        seed=seed,
-        seeds=seeds,
-        n=n,
-        p_aug=p_aug,
-        epsilon=epsilon,
-        direction=direction or ANALYSIS,
-        size=size,
-        device=device,
-        epochs=epochs,
-        max_time=max_time,
-    )
-    plan.check()
+    plan = options.plan
     check_executor(executor, address)
     folder = _folder(output, force=force)
     check_one_standard_input(data, test)
-    reading = Reading(format, tokens, columns, header)
     split = _split(data, test, reading, plan)
-    check_direction(direction, split.train, place=data)
+    check_direction(options.direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
-    plan = replace(plan, device=device_of(who, device))
+    plan = replace(plan, device=device_of(who, plan.device))
     _announce(split, plan, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if plan.learns else PREDICTORS
@@ -165,7 +161,7 @@ def compare_cli(
             found = compare(
                 split,
                 plan,
-                display=on_terminal(max_time=max_time),
+                display=on_terminal(max_time=plan.max_time),
                 folder=folder,
                 executor=who.on(plan.device),
             )
@@ -174,7 +170,7 @@ def compare_cli(
             forget(folder)
     _show(found, json=json)
     if folder is None:
-        say_next("augment", data, *reading.options, "-n", str(n), "-o", "augmented.jsonl")
+        say_next("augment", data, *reading.options, "-n", str(plan.n), "-o", "augmented.jsonl")
     else:
         say_next("report", str(folder), "-o", "report.html")
 

@@ -14,7 +14,7 @@ from recombine.cli.files import (
     warn_of_test_in_training,
     warn_of_unlike_outputs,
 )
-from recombine.cli.options import AUTO, Columns, Format, Header, Json, Seed, Test, Tokens, Train
+from recombine.cli.options import AUTO, Json, Seed, Test, Train
 from recombine.cli.printing import percent, print_json, print_line, print_table, say_next, working
 from recombine.errors import unknown
 from recombine.example import Example
@@ -216,15 +216,12 @@ def _overlap(train: Sequence[Example], test: Sequence[Example]) -> Overlap:
 
 def inspect_cli(
     train: Train,
+    reading: Reading,
     *,
     test: Test = None,
     epsilon: Epsilon = None,
     neighborhood: Neighborhood = AUTO,
     seed: Seed = 0,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
     json: Json = False,
 ) -> None:
     """Shows vocabulary, lengths, duplicates, rare tokens, neighborhoods and overlap with a test set.
@@ -232,7 +229,6 @@ def inspect_cli(
     Example:
       recombine inspect scan/train.tsv --test scan/test.tsv
     """
-    reading = Reading(format, tokens, columns, header)
     check_one_standard_input(train, test)
     if neighborhood not in (AUTO, "all", "none", *RULES):
         raise unknown("neighborhood", neighborhood, (AUTO, "all", "none", *RULES))
@@ -244,7 +240,7 @@ def inspect_cli(
         print_json(_document(found))
     else:
         _print(found)
-    unlike = warn_of_unlike_outputs(examples, tokens)
+    unlike = warn_of_unlike_outputs(examples, reading.tokens)
     warn_of_test_in_training(examples, held_out, named=test)
     reading = replace(reading, tokens="characters") if unlike else reading
     say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")

@@ -20,21 +20,17 @@ from recombine.cli.files import (
 from recombine.cli.options import (
     AUTO,
     STANDARD,
-    Columns,
     Device,
     Direction,
     Epochs,
     Folder,
     Force,
-    Format,
-    Header,
     Json,
     MaxTime,
     Seed,
     Seeds,
     Size,
     Threads,
-    Tokens,
     Train,
 )
 from recombine.cli.printing import counted, print_json, say, say_next
@@ -64,6 +60,7 @@ PAug = Annotated[
 def train_cli(
     train: Train,
     output: Folder,
+    reading: Reading,
     *,
     augmented: Augmented = None,
     p_aug: PAug = None,
@@ -75,10 +72,6 @@ def train_cli(
     max_time: MaxTime = None,
     device: Device = AUTO,
     threads: Threads = None,
-    format: Format = Reading.format,
-    tokens: Tokens = Reading.tokens,
-    columns: Columns = None,
-    header: Header = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -102,7 +95,6 @@ def train_cli(
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     check_model(output, force=force or is_unfinished(output))
-    reading = Reading(format, tokens, columns, header)
     examples, new = read_training(train, augmented, networks=seeds or 1, reading=reading, direction=direction)
     check_direction(direction, examples, place=train)
     warn_of_strange_tokens(examples, [example for each in new for example in each])
@@ -115,7 +107,7 @@ def train_cli(
         network=size or AUTO,
         epochs=epochs,
         max_time=max_time,
-        tokens=tokens,
+        tokens=reading.tokens,
         direction=INFLECTION if are_inflections(examples) else ANALYSIS,
         device=device,
         progress=on_terminal(judged="held-out accuracy", max_time=max_time),
