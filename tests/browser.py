@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 PATIENCE = 30.0
-"""So many seconds may pass before the browser answers; more means that it hangs."""
+"""Seconds that may pass before the browser answers; more means that it hangs."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _OPTIONS = (
@@ -198,11 +198,6 @@ class Page:
         )
         named = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", media=media, features=named)
-
-    def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """Writes a PNG file of the page, or only of what is in view."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
 
     def pdf(self, path: Path) -> None:
         """Writes the page as it is printed."""

@@ -78,13 +78,9 @@ def as_yoyodyne_reads(folder: Path) -> list[tuple[list[str], list[str], list[str
 )
 def test_yoyodyne(tmp_path: Path, originals: list[Example], tokens: str) -> None:
     export(originals, originals[:1], tmp_path, to="yoyodyne", tokens=tokens)
+    assert {"model_dir", "train"} <= settings(tmp_path / "data.yaml").keys()  # have no default there
     found = as_yoyodyne_reads(tmp_path)
     assert found == [(list(each.x), list(each.y), []) for each in [*originals, originals[0]]]
-
-
-def test_yoyodyne_is_told_all_that_it_has_no_default_for(tmp_path: Path) -> None:
-    export(ORIGINALS, ORIGINALS[:1], tmp_path, to="yoyodyne")
-    assert {"model_dir", "train"} <= settings(tmp_path / "data.yaml").keys()  # of its DataModule
 
 
 def test_yoyodyne_gets_the_tags_of_word_forms_as_features(tmp_path: Path) -> None:

@@ -121,12 +121,6 @@ def test_a_pipe_is_written_not_replaced(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_the_null_device_is_no_existing_file() -> None:
-    with replacing(os.devnull) as stream:
-        stream.write(b"gone")
-    assert not Path(os.devnull).is_file()
-
-
 def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     with replacing("-") as stream:
         stream.write("ı\n".encode())

@@ -62,6 +62,7 @@ def synthetic(past: int, future: int, other: int, types: int = 10) -> list[Infle
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["spanish", "swahili", "turkish"])
 def test_every_split_has_its_sizes_and_hints_and_shares_nothing(
     language: str, drawn: Callable[[str], Language]
@@ -87,6 +88,7 @@ def test_published_trace_of_the_past_and_future_stream(drawn: Callable[[str], La
 
 # The lemmas of the paper's samples (appendix G.3) that a language's file has. Networks mostly copy lemmas from their
 # training set, and most of these are of present forms, which RandomState(0) chose.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "lemmas"),
     [
@@ -114,6 +116,7 @@ def test_the_papers_samples_are_of_split_0_with_8_hints(
 
 # Counted over splits 0 to 4 with 8 hints in an independent replay of the authors' program. The counts of other forms
 # depend on every draw of RandomState(0), neighbor shuffles included.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "other", "future", "past"),
     [
@@ -136,6 +139,7 @@ def test_novel_tags_are_as_many_as_in_an_independent_replay(
         assert (min(counts), max(counts)) == bounds
 
 
+@pytest.mark.slow
 def test_one_split_is_the_same_as_among_all(drawn: Callable[[str], Language]) -> None:
     forms, splits = drawn("turkish")
     assert few_shot(forms, hints=4, split=2) == splits[4, 2]
@@ -310,19 +314,12 @@ def test_another_file_is_refused_and_not_kept(content: bytes, web: Web, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-def test_a_broken_transfer_is_a_sentence(web: Web, tmp_path: Path) -> None:
+def test_downloads_that_fail_are_sentences(web: Web, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     web.promised = 10 * len(CONTENT)
     with pytest.raises(RecombineError, match=r"could not download .*`source`"):
         fetch("spanish", cache=tmp_path)
-
-
-def test_an_answer_of_404_is_a_sentence(web: Web, tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match=r"could not download .*404.*`source`"):
         fetch("turkish", cache=tmp_path)
-
-
-def test_no_connection_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(sigmorphon, "_FOLDER", "http://127.0.0.1:9")
     with pytest.raises(RecombineError, match=r"could not download .* swahili-train-high by other means .*`source`"):
         fetch("swahili", cache=tmp_path)
@@ -357,18 +354,14 @@ def test_only_known_languages_are_downloaded(language: str, web: Web, tmp_path: 
     assert not web.asked
 
 
-def test_a_source_serves_any_language_that_it_holds(tmp_path: Path) -> None:
-    (tmp_path / "quechua-train-high").write_bytes(CONTENT)
-    assert locate("quechua", tmp_path) == tmp_path / "quechua-train-high"
-    with pytest.raises(RecombineError, match=r"unknown language 'quecha'\. Did you mean 'quechua'"):
-        locate("quecha", tmp_path)
-
-
-def test_a_source_is_not_left(tmp_path: Path) -> None:
+def test_a_source_serves_any_language_that_it_holds_and_is_not_left(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    (source / "quechua-train-high").write_bytes(CONTENT)
-    (tmp_path / "secret-train-high").write_bytes(CONTENT)
+    for path in (source / "quechua-train-high", tmp_path / "secret-train-high"):
+        path.write_bytes(CONTENT)
+    assert locate("quechua", source) == source / "quechua-train-high"
+    with pytest.raises(RecombineError, match=r"unknown language 'quecha'\. Did you mean 'quechua'"):
+        locate("quecha", source)
     with pytest.raises(RecombineError, match="unknown language"):
         locate("../secret", source)
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_run import METHODS, sample_run, write_run
+from sample_run import sample_run, write_run
 
 from recombine.data.store import sealed
 from recombine.errors import RecombineError
 from recombine.report.run import Run, read_run
 
-SETTINGS = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.just(10**400) | st.text(max_size=5),
     lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=5), values, max_size=3),
@@ -47,14 +47,6 @@ def as_lists(value: Any) -> Any:  # noqa: ANN401
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     run = sample_run()
     assert as_lists(asdict(read_run(write_run(tmp_path / "run", run)))) == run
-
-
-def test_a_run_of_any_methods_is_read(tmp_path: Path) -> None:
-    """As of runs that were written before there was a method."""
-    run = sample_run()
-    run["comparison"], run["curves"] = run["comparison"][:-1], run["curves"][:-1]
-    found = read_run(write_run(tmp_path / "run", run))
-    assert [row.method for row in found.comparison] == list(METHODS[:-1])
 
 
 def test_every_record_key_is_needed(tmp_path: Path) -> None:
