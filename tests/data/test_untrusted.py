@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import pytest
 
@@ -56,6 +56,15 @@ def test_what_is_wrong_is_named_with_its_place_and_what_was_expected(value: obje
     with pytest.raises(RecombineError, match=re.escape(message)) as error:
         typed(value, Outer, place="file.json")
     assert error.value.place == "file.json"
+
+
+def test_what_no_annotation_tells_of_is_an_error_too() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value, message in ((deep, "is nested too deeply"), ({"inner": "\ud800"}, "holds half a character")):
+        with pytest.raises(RecombineError, match=message):
+            typed(value, list[Any] if value is deep else Outer)
 
 
 def test_toml_has_words_of_its_own() -> None:

@@ -85,30 +85,29 @@ def typed(
     kind = _in_files(kind)
     try:
         found = msgspec.convert(value, kind)
+        if not further:
+            _expect_known(value, msgspec.to_builtins(found), name)
     except msgspec.ValidationError as error:
-        raise RecombineError(
-            _in_words(str(error), value, kind, name, _TOML_WORDS if toml else _WORDS), place=place
-        ) from error
-    except RecursionError as error:
-        raise RecombineError(f"{name or _WHOLE} is nested too deeply.", place=place) from error
+        words = _TOML_WORDS if toml else _WORDS
+        raise RecombineError(_in_words(str(error), value, kind, name, words), place=place) from error
+    except (RecursionError, UnicodeEncodeError) as error:
+        problem = "is nested too deeply" if isinstance(error, RecursionError) else "holds half a character"
+        raise RecombineError(f"{name or _WHOLE} {problem}.", place=place) from error
     except RecombineError as error:  # of a dataclass whose values make no sense
         raise RecombineError(error.message, place=error.place or place, hint=error.hint) from error
-    if not further:
-        _expect_known(value, msgspec.to_builtins(found), name, place)
     return found
 
 
-def _expect_known(given: object, known: object, name: str, place: str | None) -> None:
+def _expect_known(given: object, known: object, name: str) -> None:
     """Raises the error for a key that did not find its way into a dataclass."""
     if isinstance(given, dict) and isinstance(known, dict):
         for key, value in given.items():
             if key not in known:
-                error = unknown(f"key of {name or _WHOLE}", key, known)
-                raise RecombineError(error.message, place=place, hint=error.hint)
-            _expect_known(value, known[key], f"{name}.{key}" if name else key, place)
+                raise unknown(f"key of {name or _WHOLE}", key, known)
+            _expect_known(value, known[key], f"{name}.{key}" if name else key)
     elif isinstance(given, list) and isinstance(known, list | tuple):
         for number, (value, other) in enumerate(zip(given, known, strict=True)):
-            _expect_known(value, other, f"{name}[{number}]", place)
+            _expect_known(value, other, f"{name}[{number}]")
 
 
 def _in_words(message: str, value: object, kind: Any, name: str, vocabulary: Mapping[str, str]) -> str:  # noqa: ANN401
