@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +17,9 @@ import typer
 from commands import Run, assert_is_sentence
 
 import recombine
+from recombine.cli import main
 from recombine.cli.augment import NOVELTIES, RULES
+from recombine.cli.files import Reading
 from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import SIZES, outcome
@@ -130,30 +133,29 @@ def test_wrong_usage_is_a_sentence_that_leads_to_help(run: Run, arguments: list[
     assert_is_sentence(run(*arguments), words)
 
 
-def test_interrupt_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
+def failing(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
 
-    monkeypatch.setattr("recombine.cli.augment.augment", interrupted)
+    return fail
+
+
+def test_interrupt_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Reading, "read", failing(KeyboardInterrupt()))
     done = run("augment", train, "--method", "geca")
     assert (done.code, done.out) == (130, "")
     assert done.err.startswith("Error: interrupted")
 
 
 def test_a_full_disk_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("recombine.cli.augment.write_samples", full)
+    monkeypatch.setattr("recombine.data.files.write", failing(OSError(28, "No space left on device")))
     done = run("augment", train, "--method", "geca")
     assert done.code == 1
     assert "No space left on device" in done.err
 
 
 def test_a_bug_is_no_sentence(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recombine.cli import main
-
-    monkeypatch.setattr("recombine.cli.augment.augment", lambda *_: 1 / 0)
+    monkeypatch.setattr(Reading, "read", failing(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
         main(["augment", str(train), "--method", "geca"])
 
@@ -210,10 +212,7 @@ def test_usage_errors_are_known_by_what_they_have_not_by_their_class(run: Run, m
         def format_message(self) -> str:
             return "No such thing"
 
-    def refuse() -> None:
-        raise AnotherUsageError
-
-    monkeypatch.setattr("recombine.cli.app.environment", refuse)
+    monkeypatch.setattr("recombine.cli.app.environment", failing(AnotherUsageError()))
     assert_is_sentence(run("env"), ["No such thing. See recombine --help."])
 
 
