@@ -82,7 +82,13 @@ def test_a_trial_looks_at_some_targets_among_all_data(monkeypatch: pytest.Monkey
     rule = LongShort(first=None, second=None, budget=EVERYTHING)
     whole, trial = build(rule, examples), build(rule, examples, trial=True)
     assert trial.rows.tolist() == [row for row in whole.rows.tolist() if row[0] % trial_step(200) == 0]
-    assert trial.passed["distinct examples"] == len(examples[:: trial_step(200)]) == 40
+    assert trial.passed["of 200 distinct examples"] == len(examples[:: trial_step(200)]) == 40
+    assert trial.account.startswith("40 of 200 distinct examples, ")
+
+
+@pytest.mark.parametrize("size", [16_385, 24_155, 1_000_000])  # COGS has 24,155 pairs, each of which takes 20 ms
+def test_a_trial_of_many_data_looks_at_a_thousand_targets(size: int) -> None:
+    assert 500 < len(range(0, size, trial_step(size))) <= 1_024
 
 
 def test_a_trial_on_few_data_is_the_whole() -> None:

@@ -75,7 +75,7 @@ class Coverage:
 
     Attributes:
         rule: Its name.
-        share: The share of different examples that have a neighborhood; of very many, some thousands tell.
+        share: The share of different examples that have a neighborhood; estimated if there are very many.
         account: How many examples met each of its conditions.
         examples: A few targets, each followed by its prototypes.
     """
