@@ -20,6 +20,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Processes, Serial
 from recombine.models.architecture import Architecture
+from recombine.models.scoring import score
 
 A, B = SEP + 1, SEP + 2
 WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0, confidence="pair")
@@ -300,6 +301,7 @@ class Hidden:
         return self.resampler(sample)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("novelty", ["nothing", "pair", "input"])
 @pytest.mark.parametrize("side", ["x", "y", "both"])
 def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_looked_at(
@@ -418,7 +420,7 @@ def test_log_probabilities_are_the_networks_own() -> None:
         prototypes = [VOCABULARY.encode(prototype.d) for prototype in sample.provenance.prototypes]
         width = max(map(len, prototypes))
         table = torch.tensor([[[ids + [PAD] * (width - len(ids)) for ids in prototypes]]])
-        log_p, _ = one.model(table, torch.tensor([[VOCABULARY.encode(sample.d)]]))
+        log_p, _ = score(one.model, table, torch.tensor([[VOCABULARY.encode(sample.d)]]))
         assert sample.provenance.log_probability == pytest.approx(log_p.sum().item(), abs=1e-4)
 
 

@@ -31,7 +31,7 @@ from recombine.training.stored import WEIGHTS, Stored
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
 DEFAULT_SAMPLING = SamplingSettings(decoding=Decoding("mixed", 0.2, dropout=False), max_temperature=0.2)
-"""How samples are drawn unless told: more of them are right than by the paper's settings (docs/results.md)."""
+"""How samples are drawn by default: more of them are right than by the paper's settings (docs/results.md)."""
 
 JUDGED_ON = 512
 """How many held-out rows tell one epoch from another well enough."""
@@ -51,7 +51,7 @@ class Recombination:
         recipe: How the networks are built and trained.
         sampling: How samples are drawn and which are kept.
         prototypes: n: 0 (an ordinary network over pairs, "learned aug"), 1 or 2.
-        deviations: Prototypes for sampling are not longer than the training prototypes' mean plus so many deviations.
+        deviations: Prototypes for sampling are not longer than the training prototypes' mean plus this many deviations.
         omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
         focus: What the last prototype must satisfy when samples are drawn, if any example does: it supplies what the
             first lacks, so a rare token comes from there. None: any will do, as in the paper. Not saved with a model.
@@ -306,7 +306,7 @@ class Recombination:
 
 
 def _check_rows(rows: np.ndarray, prototypes: int, examples: int) -> None:
-    """Raises an error for neighborhoods that are not of so many examples."""
+    """Raises an error for neighborhoods that speak of other examples."""
     if rows.dtype.kind != "i" or rows.ndim != 2 or rows.shape[1] <= prototypes:
         raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
     if rows.size and not 0 <= rows.min() <= rows.max() < examples:

@@ -21,7 +21,7 @@ from recombine.training.corpus import encoded, padded
 from recombine.training.renaming import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
-"""Draws so many prototype tuples: indices of examples, (count, n)."""
+"""Draws a number of prototype tuples: indices of examples, (count, n)."""
 
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
@@ -32,13 +32,13 @@ KNOWN = {"pair": "known", "input": "with a known input", "both": "with a known i
 WRONG_SIDE = "with a token on the wrong side"
 
 NARROWER = 0.75
-"""Where no more than so many of the networks that draw still want samples, the others stop drawing."""
+"""Networks that have enough samples stop drawing once at most this share of those that draw still wants some."""
 
 LEAST = 20
-"""Patience is not lost before there were draws enough for so many samples."""
+"""Patience is not lost before there were draws enough for this many samples."""
 
 SHOWN = 20
-"""At most so many rejected pairs are kept for each reason, to be looked at."""
+"""How many rejected pairs are recorded for each reason, at most, to be looked at."""
 
 EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""
@@ -55,7 +55,7 @@ class SamplingSettings:
         decoding: How tokens are chosen.
         novelty: What must be new: the pair; the input, since another output for a known input could only contradict
             it; both the input and the output, as in the authors' code for SCAN; or nothing, as in that for word forms.
-        surplus: Collect so many times n samples, if they can be had, and keep the n of the highest confidence.
+        surplus: Collect this many times n samples, if they can be had, and return the n of the highest confidence.
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
             outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
             is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.

@@ -116,7 +116,7 @@ def _bag_mask(sequence: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _occurrences(token: int, count: int) -> int:
-    """The bits of the first so many occurrences of a token: consecutive ones, from a place that is the token's own."""
+    """The bits of the first occurrences of a token, as many as counted: consecutive ones, from a place that is the token's own."""
     start = token * 0x9E3779B1 % 2**32 % BAG_BITS
     mask = 0
     for place in range(count):
@@ -223,7 +223,7 @@ class Index:
         Args:
             sequence: The sequence, which need not be a datum.
             delta: The bound on lev.
-            budget: If there are more, about so many are chosen at random, evenly over the tokens looked up.
+            budget: If there are more, about as many as this are chosen at random, evenly over the tokens looked up.
             rng: Where randomness comes from.
         """
         (everyone,) = self._shelves([SEPARATOR_NAME], len(sequence), delta)

@@ -27,10 +27,10 @@ RULES = ("long-short", "one-prototype")
 """The neighborhoods whose like can be retrieved for an input: a near example, and one with what that lacks."""
 
 CPU_BATCH, GPU_BATCH = 512, 16384
-"""How many sequences are worked on at a time unless told: by each network on a CPU, by all together on a GPU."""
+"""Sequences worked on at a time by default: by each network on a CPU, by all together on a GPU."""
 
 CHUNK = 256
-"""So many sequences at a time are compared with all training inputs."""
+"""How many sequences at a time are compared with all training inputs."""
 
 
 class Retriever:
@@ -188,7 +188,7 @@ def chunks(
     sequences: Callable[[Question], int | np.ndarray],
     alike: Callable[[Question], int] = lambda _: 0,
 ) -> Iterator[list[Question]]:
-    """Yields questions in order, as many as have at most so many sequences together, or one.
+    """Yields questions in order, in chunks of one question or of at most a number of sequences.
 
     Args:
         questions: What to divide.
