@@ -116,7 +116,7 @@ def _bag_mask(sequence: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _occurrences(token: int, count: int) -> int:
-    """The bits of the first occurrences of a token, as many as counted: consecutive ones, from a place that is the token's own."""
+    """The bits of the first occurrences of a token: consecutive ones, from a place that is the token's own."""
     start = token * 0x9E3779B1 % 2**32 % BAG_BITS
     mask = 0
     for place in range(count):
