@@ -42,6 +42,7 @@ def fitted(prototypes: int = 2) -> Recombination:
     return learned(prototypes).fit_each([ONE, OTHER], [rule.build(ONE), rule.build(OTHER)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prototypes", [0, 1, 2])
 def test_a_network_learns_from_its_own_examples_alone(prototypes: int) -> None:
     both = fitted(prototypes).fitted_.history.loss
@@ -49,6 +50,7 @@ def test_a_network_learns_from_its_own_examples_alone(prototypes: int) -> None:
     assert [loss[1] for loss in both[:5]] == pytest.approx([loss[0] for loss in alone[:5]], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_prototypes_and_novelty_are_of_a_networks_own_examples() -> None:
     model = fitted()
     for own, samples in zip((ONE, OTHER), model.sample_each(4, seed=1), strict=True):

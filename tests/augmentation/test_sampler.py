@@ -461,6 +461,7 @@ def test_for_a_surplus_the_temperature_does_not_rise(script: Script) -> None:
     assert {decoding.temperatures[0] for decoding in asked} == {0.3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0.05, 1.0], ids=["temperatures rise", "one temperature"])
 def test_however_many_draw_the_samples_are_the_same(start: float) -> None:
     settings = replace(WARM, decoding=Decoding("mixed", start), patience=3, warmer=0.3)

@@ -38,6 +38,7 @@ def made_by(samples: list[Example]) -> list[tuple[str, int]]:
     return list(Counter(sample.provenance.method for sample in samples if sample.provenance is not None).items())
 
 
+@pytest.mark.slow
 def test_half_of_the_samples_are_gecas_and_no_input_comes_twice(
     run: Run, both: Augment, train: Path, new: Path
 ) -> None:

@@ -138,6 +138,7 @@ def jumps(sample: Example) -> bool:
     return "jump" in sample.x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["rarity", "validator", "accept"])
 def test_functions_may_say_yes_or_no(case: Case, saved: Path, setting: str) -> None:
     asked = {} if setting == "accept" else {setting: jumps}
