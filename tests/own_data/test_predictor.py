@@ -79,7 +79,7 @@ def test_two_tokens_beside_two_tokens_are_inputs_and_outputs_as_for_augmenters()
     pairs = [Example(*pair) for pair in zip(X, y, strict=True)]
     fitted = [Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(*data) for data in ((X, y), (pairs,))]
     assert fitted[0].predict(X) == fitted[1].predict(X)
-    assert fitted[0].networks_.vocabulary_ == fitted[1].networks_.vocabulary_
+    assert fitted[0].networks_.vocabulary_.tokens == fitted[1].networks_.vocabulary_.tokens
     assert Oversampler(rarity=None).fit(X, y).examples_ == tuple(pairs)
     with pytest.raises(RecombineError, match="y holds examples, expected outputs"):
         Predictor(network=PREDICTOR, device="cpu").fit(pairs, pairs)

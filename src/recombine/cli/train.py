@@ -1,5 +1,6 @@
 """``recombine train``: predictors, from training examples and perhaps new ones."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
@@ -37,7 +38,7 @@ from recombine.cli.printing import counted, print_json, say, say_next
 from recombine.cli.training import check_size, enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import ANALYSIS, INFLECTION, are_inflections
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 Augmented = Annotated[
     str | None,
@@ -108,7 +109,7 @@ def train_cli(
         epochs=epochs,
         max_time=max_time,
         tokens=reading.tokens,
-        direction=INFLECTION if are_inflections(examples) else ANALYSIS,
+        direction=direction_of(examples),
         device=device,
         progress=on_terminal(judged="held-out accuracy", max_time=max_time),
     )
@@ -157,10 +158,21 @@ def read_training(
     examples = reading.read_for_prediction(train, direction)
     if augmented is None:
         return examples, [[]] * networks
+
+    def as_learned(path: str) -> list[Example]:
+        """Returns new examples in the direction of the others: augment writes inflections."""
+        new = reading.read(path)
+        return directed(new, direction_of(examples)) if are_word_forms(examples) else new
+
     own = numbered(augmented, networks) if networks > 1 else [augmented]
     if not Path(augmented).exists() and Path(own[0]).exists():
-        return examples, list(map(reading.read, own))
-    return examples, [reading.read(augmented)] * networks
+        return examples, list(map(as_learned, own))
+    return examples, [as_learned(augmented)] * networks
+
+
+def direction_of(examples: Sequence[Example]) -> str:
+    """Returns the direction in which word forms are given; of other examples it makes no difference."""
+    return INFLECTION if are_inflections(examples) else ANALYSIS
 
 
 def _check_mixture(augmented: str | None, p_aug: float | None) -> None:
