@@ -35,24 +35,27 @@ class RecombineError(Exception):
 
 
 class NothingMade(RecombineError):
-    """A request that came to nothing although nothing is wrong with it; the command line exits with code 1."""
+    """A correct request with an empty result; the command line exits with code 1."""
 
 
 class NoNeighborhood(RecombineError):
-    """Examples none of which can be rebuilt from others, so that there is nothing to learn recombination from."""
+    """No example can be rebuilt from others, so there is nothing to learn recombination from."""
 
 
 def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
-    """Returns the error for a name that is none of the options, with the nearest one suggested.
+    """Returns the error for a name that is not among the options; it suggests the nearest one.
 
     Args:
-        kind: What the name stands for, e.g. ``"split"``.
+        kind: What the name stands for, e.g. ``"split"`` or ``"key of the document"``.
         value: The name that was given.
-        options: The names there are.
+        options: The known names.
     """
     names = sorted(options)
     lowered = {name.lower(): name for name in names}
     near = difflib.get_close_matches(value.lower(), lowered, n=1, cutoff=0.5)
     suggestion = f"Did you mean {lowered[near[0]]!r}? " if near else ""
-    kinds = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    return RecombineError(f"unknown {kind} {value!r}.", hint=f"{suggestion}The {kinds} are: {', '.join(names)}.")
+    noun, of, rest = kind.partition(" of ")
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and not noun.endswith("ey") else f"{noun}s"
+    return RecombineError(
+        f"unknown {kind} {value!r}.", hint=f"{suggestion}The {plural}{of}{rest} are: {', '.join(names)}."
+    )

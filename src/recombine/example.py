@@ -39,7 +39,7 @@ class Example:
 
     Attributes:
         x: The input tokens; never empty in data that was read or sampled.
-        y: The output tokens; likewise.
+        y: The output tokens; never empty either.
         provenance: Where a synthetic example came from; None for an original.
     """
 

@@ -130,11 +130,11 @@ def are_word_forms(examples: Sequence[Example]) -> bool:
 def directed(examples: Iterable[Example], direction: str = ANALYSIS) -> list[Example]:
     """Returns word forms, in whichever order each is, as a predictor of a direction sees them.
 
-    Whether examples are word forms at all is for the training data to say (``are_word_forms``): a single example of
-    another kind may look like one.
+    Decide by the training data whether examples are word forms at all (``are_word_forms``): a single example of another
+    kind may look like one.
 
     Args:
-        examples: The examples; what is no word form stays as it is.
+        examples: The examples; those that are not word forms stay as they are.
         direction: One of ``DIRECTIONS``.
 
     Raises:

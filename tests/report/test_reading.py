@@ -97,7 +97,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
             lambda run: run["comparison"][1]["scores"].update(rare=0.5),
             "comparison[1].scores.rare is 0.5; expected a list",
         ),
-        (lambda run: run["comparison"][0]["scores"].update(all=[float("nan")]), "NaN is no number"),
+        (lambda run: run["comparison"][0]["scores"].update(all=[float("nan")]), "NaN is not a number of JSON"),
         (lambda run: run["samples"][0]["x"].append("more"), "samples[0].sources has 7 entries; expected 8"),
         (lambda run: run["samples"][0]["sources"].__setitem__(1, "3:1"), "samples[0].sources[1] is '3:1'"),
         (lambda run: run["samples"][0]["sources"].__setitem__(1, "2:3"), "samples[0].sources[1] is '2:3'"),

@@ -27,7 +27,7 @@ MOST = 4
 """A ratio of repetitions has this or less for its smaller number, so that files do not grow without need."""
 
 SPACE = "▁"
-"""Stands for a token that is a space, where spaces separate tokens."""
+"""Stands for a space token in files whose tokens are separated by spaces."""
 
 _RESERVED = {"<s>", "</s>", "<unk>", "<pad>", "<blank>"}
 _OBFUSCATED = re.compile(r"<.*>|\[.*\]|\{.*\}")
@@ -62,7 +62,7 @@ def export(
     tokens: str = "words",
     force: bool = False,
 ) -> Exported:
-    """Writes originals and new examples for a toolkit; all new files or none, and after a kill once more.
+    """Writes originals and new examples for a toolkit: all files or none. After a kill, the same call starts over.
 
     Toolkits that take weights are given weights; for the others examples are repeated.
 
@@ -210,7 +210,7 @@ class _Mixture:
         """Raises the error for a token that cannot stand between spaces."""
         for token in self.vocabulary:
             if token in _RESERVED:
-                raise _unfit(token, "The toolkit keeps this symbol to itself.")
+                raise _unfit(token, "The toolkit reserves this symbol.")
             if token != " " and any(map(str.isspace, token)):
                 raise _unfit(token, "The toolkit would take it apart at the white space; try `to='jsonl'`.")
         if " " in self.vocabulary and SPACE in self.vocabulary:
@@ -245,7 +245,7 @@ def _yoyodyne(data: _Mixture) -> _Files:
     """Columns, which yoyodyne reads as CSV, and the part of its configuration that says how to split them."""
     for token in () if data.word_forms else data.vocabulary:
         if len(token) > 1 and _OBFUSCATED.fullmatch(token):
-            raise _unfit(token, "yoyodyne keeps symbols of the form <...>, [...] and {...} to itself.")
+            raise _unfit(token, "yoyodyne reserves symbols of the form <...>, [...] and {...}.")
     separator = "" if data.characters else " "
     config = [
         "# The part of a configuration that tells yoyodyne how to read train.tsv.",

@@ -1,4 +1,4 @@
-"""Examples from files and to files, whatever the format; what is written reads back equal."""
+"""Reads examples from files of any format and writes them; what is written reads back equal."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -20,7 +20,7 @@ FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
 MAX_EXAMPLES = 10_000_000
 """The most examples of a file that are held together; reading one by one has no such limit."""
 
-_TOO_LONG = "Beside its prototypes there is no room for tokens so long: shorten them, or write TSV."
+_TOO_LONG = "The prototypes take up the room for tokens as long as these: shorten them, or write TSV."
 _ANY_TOKENS = "JSONL keeps any tokens: give the file a name that ends in .jsonl."
 
 
@@ -39,8 +39,8 @@ def read(
         format: One of ``FORMATS``, or ``"auto"``.
         tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
             words and those of SIGMORPHON characters, always.
-        columns: For TSV, the columns of input, output and perhaps features, from 1; None: there are only two.
-        header: For TSV and SIGMORPHON, whether the first line names the columns and is no example.
+        columns: For TSV, the columns of input, output and perhaps features, from 1; None: the file has two columns.
+        header: For TSV and SIGMORPHON, whether the first line names the columns and is skipped.
 
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
@@ -59,7 +59,7 @@ def iterate(
     """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
 
     Raises:
-        RecombineError: At once for an argument that makes no sense; later for what is wrong with the file.
+        RecombineError: At once if an argument makes no sense; later if something is wrong with the file.
     """
     lines = _lines(source, header=header)
     if format != "auto":
@@ -85,7 +85,7 @@ def read_inputs(
     columns: tuple[int, ...] | None = None,
     header: bool = False,
 ) -> list[Tokens]:
-    """Returns what a predictor is to read: the inputs of a file of examples, or of one with only an input in each line.
+    """Returns the inputs of a file, which may hold examples or only an input in each line.
 
     The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
     """

@@ -198,7 +198,7 @@ _TAGS = re.compile(r"[A-Z][A-Za-z0-9.+/{}_-]*(;[A-Za-z0-9{][A-Za-z0-9.+/{}_-]*)+
 
 
 def check_columns(columns: tuple[int, ...] | None) -> None:
-    """Raises an error if the columns are not two or three different numbers from 1; None is no choice and fine."""
+    """Raises an error if the columns are neither None nor two or three different numbers from 1."""
     if columns is None:
         return
     numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)

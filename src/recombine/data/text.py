@@ -18,7 +18,7 @@ from recombine.errors import RecombineError, unknown
 from recombine.example import Tokens
 
 MAX_LINE = 100_000
-"""The longest line that is read or written, in characters; a longer one is no example but a file of another kind."""
+"""The longest line that is read or written, in characters; a longer one means that the file is of another kind."""
 
 MAX_TOKENS = 10_000
 """The longest input or output, in tokens: tables of examples are as wide as the longest."""

@@ -63,7 +63,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:
-        """Collects the tokens of examples. Test sets have no business here.
+        """Collects the tokens of training examples; those of test sets must stay out.
 
         Raises:
             RecombineError: If there are too many.
@@ -97,9 +97,9 @@ class Vocabulary:
 
 
 def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[str]:
-    """Returns the tokens of new inputs (or outputs) that are in no original one, if that is most of them; else none.
+    """Returns the tokens of new inputs (or outputs) that no original has, if they are the majority; otherwise nothing.
 
-    So it is where one file was read as words and the other as characters, or where the two are of different tasks.
+    This happens if one file was read as words and the other as characters, or if the two are of different tasks.
 
     Args:
         originals: The inputs, or the outputs, of the original examples.
@@ -113,7 +113,7 @@ def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[s
 def are_unlike(examples: Sequence[Example]) -> bool:
     """Tells whether nearly every output has only tokens of its own, so that there are no parts to recombine.
 
-    So it is with dates or numbers that are read as words.
+    This happens with dates or numbers that are read as words.
 
     Args:
         examples: Training examples; repetitions count once.
@@ -124,7 +124,7 @@ def are_unlike(examples: Sequence[Example]) -> bool:
 def have_tags_of_their_own(examples: Sequence[Example]) -> bool:
     """Tells whether nearly every word form has only tags of its own, which are hardly tags then.
 
-    So it is where the columns of a file have another order.
+    This happens if the columns of a file have another order.
 
     Args:
         examples: Word forms in the generator's order; repetitions count once.

@@ -134,7 +134,7 @@ def steps_along(
     """Lets the first network of a population go along a beginning, without dropout.
 
     Args:
-        beginning: Tokens of x ▷ y; perhaps none.
+        beginning: Tokens of x ▷ y; may be empty.
         prototypes: The tokens x ▷ y of each prototype.
         model: In evaluation mode.
         vocabulary: Says what its ids mean.

@@ -18,8 +18,8 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
 def render(run: Run) -> str:
     """Returns the page of a run.
 
-    The browser is told to run only the script and to apply only the style that stand here, whatever the data hold, and
-    to fetch nothing.
+    A content security policy lets the browser run only this script, apply only this style and fetch nothing, whatever
+    the data hold.
     """
     script = "".join(_part(f"{name}.js") for name in SCRIPTS)
     style = _part("page.css")

@@ -208,7 +208,7 @@ def _parse(content: bytes, place: str) -> object:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise RecombineError(f"{constant} is no number; where there is none, null is expected.")
+    raise RecombineError(f"{constant} is not a number of JSON; expected null for an unknown value.")
 
 
 def _check(run: Run) -> None:
