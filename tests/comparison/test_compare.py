@@ -33,11 +33,11 @@ from recombine.comparison.verdict import BOTH
 from recombine.data import files
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.execution.progress import Report
 from recombine.own_data.settings import Display
 from recombine.prediction.predictor import Predictor
 from recombine.report.run import Run, read_run, write_run
 from recombine.training import presets
-from recombine.training.loop import Report
 
 PLAN = Plan(seeds=2, n=12, device="cpu", epsilon=0.03)
 

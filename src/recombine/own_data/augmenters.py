@@ -21,12 +21,13 @@ from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.execution.progress import Report
 from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.own_data import choices
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import Account, Display, Settings, shown
-from recombine.training.loop import History, Report
+from recombine.training.loop import History
 
 EXAMPLES = "examples.jsonl"
 

@@ -13,6 +13,7 @@ from recombine.data.untrusted import fitting
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
+from recombine.execution.progress import Report
 from recombine.inflection import (
     ANALYSIS,
     DIRECTIONS,
@@ -39,7 +40,6 @@ from recombine.own_data.settings import (
     shown,
 )
 from recombine.prediction import predictor
-from recombine.training.loop import Report
 from recombine.training.recipe import Recipe
 from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
 

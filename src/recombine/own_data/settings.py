@@ -18,11 +18,11 @@ from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.execution.executor import Executor
-from recombine.execution.progress import Progress, Say, no_progress
+from recombine.execution.progress import Progress, Report, Say, no_progress
 from recombine.inflection import is_tag
 from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort
 from recombine.own_data.choices import Choice
-from recombine.training.loop import History, Report
+from recombine.training.loop import History
 from recombine.training.recipe import Recipe
 from recombine.training.stored import damaged, read_tensors
 

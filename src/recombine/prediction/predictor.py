@@ -12,10 +12,11 @@ from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.execution.progress import Report
 from recombine.models.device import resolve
 from recombine.training.corpus import Corpus, encoded
 from recombine.training.fit import exact_match, fit
-from recombine.training.loop import Fitted, Report
+from recombine.training.loop import Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 from recombine.training.stored import WEIGHTS, Stored

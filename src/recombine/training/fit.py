@@ -10,13 +10,14 @@ from torch import Tensor
 
 from recombine.data.vocabulary import PAD
 from recombine.errors import RecombineError
+from recombine.execution.progress import Report
 from recombine.models.attention import MASKED
 from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import predicted, score
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Evaluate, Fitted, History, Report, Trainer
+from recombine.training.loop import Evaluate, Fitted, History, Trainer
 from recombine.training.recipe import Recipe
 from recombine.training.renaming import SPARES, Twins
 from recombine.training.resume import Checkpoint

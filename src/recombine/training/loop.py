@@ -10,7 +10,7 @@ from statistics import fmean
 import torch
 from torch import Tensor
 
-from recombine.execution.progress import Report as Report
+from recombine.execution.progress import Report
 from recombine.models.device import fast_products
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
