@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import VARIANTS, A, B, batch, network, one_at_a_time, some_z
+from networks import NAMED, VARIANTS, A, B, batch, network, one_at_a_time, some_z
 
 from recombine.data.vocabulary import EOS, PAD, SEP
 from recombine.decoding.generate import Decoding, generate
@@ -95,7 +95,7 @@ def test_what_may_be_written_is_saved_with_the_network() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("name", ["scan", "scan-0", "morphology", "scan-no-copying", "predictor"])
 def test_predicted_is_what_greedy_decoding_would_say_next(name: str) -> None:
-    model = network(VARIANTS[name], seeds=(1, 2))
+    model = network(NAMED[name], seeds=(1, 2))
     prototypes, target = batch(model, 6)
     _, distributions = one_at_a_time(model, prototypes, target, None)
     real = target != PAD

@@ -10,6 +10,7 @@ from recombine.data.vocabulary import EOS, PAD, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.example import Example
 from recombine.models.architecture import Architecture
+from recombine.models.scoring import score
 from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
 from recombine.training.fit import exact_match, likelihood
@@ -80,6 +81,6 @@ def test_tokens_that_can_neither_be_written_nor_copied_leave_the_others_to_judge
     model.write_only(corpus.written(len(vocabulary), [np.arange(14)]))
     without, with_z = (likelihood(corpus, np.array([held_out]))(model, [0]).item() for held_out in ([0, 1], [0, 1, 14]))
     assert -100 < with_z < 0
-    others = model(*corpus.batch(torch.tensor([[14]]), corpus.longest, corpus.longest))[0]
+    others = score(model, *corpus.batch(torch.tensor([[14]]), corpus.longest, corpus.longest))[0]
     assert others.min() < -1e8
     assert 3 * with_z == pytest.approx(2 * without + others[others > -1e8].sum().item(), rel=1e-5)

@@ -20,7 +20,7 @@ def test_the_predictor_for_scan_learns_as_that_for_word_forms_but_for_what_the_a
 
 def test_networks_for_word_forms_are_those_of_the_appendices() -> None:
     network = WORD_FORM_GENERATOR.network
-    assert (network.hidden, network.embedding, network.feed, network.encoder_states) == (1024, 1024, 1024, 1024)
+    assert (network.hidden, network.embedding, network.feed, network.project_encoder) == (1024, 1024, 1024, True)
     assert (network.attention, network.reach, network.own_attention, network.copying) == (0, 0, True, "gated")
     assert network.project_encoder
     assert network.start_from_encoder
