@@ -137,7 +137,7 @@ def test_tables_are_what_their_commands_print() -> None:
     assert len(tables) == 2
     for command, lines in tables:
         printed = printed_by(command)
-        assert [line for line in lines.splitlines() if line not in printed] == []
+        assert [line for line in lines.splitlines() if line not in printed] == [], f"copy the output of {command}"
 
 
 def test_results_of_the_readme_are_those_of_the_records() -> None:
