@@ -12,6 +12,7 @@ from recombine.data.vocabulary import EOS, PAD, SEP, UNK, Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
 from recombine.models.architecture import Architecture
+from recombine.models.scoring import score
 from recombine.neighborhoods import LongLong, LongShort
 from recombine.prediction.direct import DirectInference, Retriever
 from recombine.training.loop import Fitted, History
@@ -52,7 +53,8 @@ def scored(augmenter: Recombination, prototypes: Sequence[int], targets: list[li
     table = torch.tensor([ids + [PAD] * (width - len(ids)) for ids in sources], dtype=torch.long)
     model = augmenter.fitted_.model
     shape = (model.replicas, len(targets), len(sources), width)
-    log_p, _ = model(table.view(1, 1, *shape[2:]).expand(shape), torch.tensor(targets).expand(model.replicas, -1, -1))
+    tables, expanded = table.view(1, 1, *shape[2:]).expand(shape), torch.tensor(targets).expand(model.replicas, -1, -1)
+    log_p, _ = score(model, tables, expanded)
     return log_p[replica]
 
 
