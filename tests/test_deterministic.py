@@ -6,13 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 sys.path.insert(0, {tests!r})
 import tiny_networks
 from recombine.cli import main
-
-pytestmark = pytest.mark.slow
 
 def run(words):
     try:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 sys.path.insert(0, {tests!r})
@@ -15,8 +17,6 @@ import torch
 import tiny_networks
 from recombine.cli import main
 from recombine.training import presets, resume
-
-pytestmark = pytest.mark.slow
 
 torch.set_num_threads(1)
 presets.SMALL_DATA_PREDICTOR = tiny_networks.PREDICTOR

@@ -15,8 +15,6 @@ from recombine.data.files import read
 from recombine.example import Example
 from recombine.neighborhoods import LongShort
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
 
 pytestmark = pytest.mark.slow

@@ -133,5 +133,6 @@ def test_twins_take_longer_to_learn() -> None:
 def test_users_may_bound_training_otherwise() -> None:
     recipe = networks.length(presets.SMALL_GENERATOR, most=7).value
     assert networks.bounded(recipe) == recipe
-    settings = networks.bounded(recipe, epochs=3, max_time=9.0).duration(320)
-    assert (settings.epochs, settings.steps_per_epoch, settings.max_time) == (3, 10, 9.0)
+    bounded = networks.bounded(recipe, epochs=3, max_time=9.0)
+    duration = bounded.duration(320)
+    assert (duration.epochs, duration.steps_per_epoch, bounded.max_time) == (3, 10, 9.0)

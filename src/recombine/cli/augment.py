@@ -335,7 +335,7 @@ class Request:
         temperature = default.decoding.temperature if self.temperature is None else self.temperature
         changes: dict[str, Any] = {} if self.novelty is None else {"novelty": self.novelty}
         # A temperature that was asked for is not too high.
-        changes |= {"warmest": max(default.max_temperature, temperature)}
+        changes |= {"max_temperature": max(default.max_temperature, temperature)}
         return replace(default, decoding=replace(default.decoding, temperature=temperature), **changes)
 
     def _other_ways(self, examples: Sequence[Example]) -> list[str]:
