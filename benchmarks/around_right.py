@@ -65,7 +65,7 @@ def mentions(example: Example, phrase: str) -> bool:
 
 
 def held_out(template: str, size: str, *, most: int = 400) -> Held:
-    """Takes a template out of around-right's training set, or of a part; keeps at most so many examples with it."""
+    """Takes a template out of around-right's training set, or of a part; keeps `most` examples with it at most."""
     known = scan.split("around-right").train
     if size == "small":
         known = tuple(e for e in known if not LEFT_OUT & set(e.x) and len(e.y) <= MOST_ACTIONS)
@@ -125,7 +125,7 @@ def report(name: str, shares: Sequence[float], counts: Sequence[tuple[int, int]]
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS), help="what to compare; all unless told")
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS), help="what to compare (default: all)")
     parser.add_argument("--template", default="opposite left", help="the words to hold out")
     parser.add_argument("--size", choices=["small", "paper"], default="small", help="of the networks and of the data")
     parser.add_argument("--steps", type=int, default=2500)

@@ -77,7 +77,7 @@ class Ended:
 
 
 def run(words: str, folder: Path, *, after: float = float("inf"), write: int = -1) -> Ended:
-    """Runs a command in a fork, which is killed after so many seconds, or just before so many writes."""
+    """Runs a command in a fork, which is killed after some seconds, or just before a write."""
     count = mmap.mmap(-1, 8)
     began = time.perf_counter()
     child = os.fork()
@@ -152,7 +152,7 @@ def fresh(folder: Path) -> Path:
 
 
 def try_command(name: str, moments: int, seed: int, room: Path) -> int:
-    """Kills one command at so many moments and returns how many of them made a difference."""
+    """Kills one command at several moments and returns how many of them made a difference."""
     words, rng = COMMANDS[name], random.Random(f"{name} {seed}")
     whole = run(words, fresh(room / "whole"))
     if whole.status:

@@ -3,7 +3,7 @@
     python benchmarks/yoyodyne.py [--epochs 30] [--threads 2] [--rounds 1] [--environment DIR]
 
 A pointer-generator LSTM with states and embeddings of 256, without dropout, in batches of 64 and with Adam's usual
-rate, learns the lemmas of 1,000 Turkish word forms (SIGMORPHON 2018) in so many epochs, and is tested on 1,000 further
+rate, learns the lemmas of 1,000 Turkish word forms (SIGMORPHON 2018) in some epochs, and is tested on 1,000 further
 forms. Both have the same forms, the same version of torch and the same threads. yoyodyne is installed into a virtual
 environment of its own, which is made in DIR (default: build/yoyodyne) where there is none. Times are those of training
 alone, without reading, testing or starting; a rate is that of the epochs after the first, in which machines warm up.

@@ -121,7 +121,7 @@ class TorchStreams:
     Args:
         seeds: One per replica.
         device: Where the numbers are drawn.
-        longest: Bytes are drawn for so many steps at least, so that a replica draws the same numbers however long its
+        longest: Bytes are drawn for at least this many steps, so that a replica draws the same numbers however long its
             neighbours' sequences are.
     """
 
@@ -223,7 +223,7 @@ class Noise:
     Args:
         seeds: One seed per replica.
         device: Where the tensors are drawn.
-        longest: Masks over sequences are drawn for so many steps and cut to what is needed, so that a replica draws
+        longest: Masks over sequences are drawn for this many steps and cut to what is needed, so that a replica draws
             the same numbers however long its neighbours' sequences are; 0: for just the steps that are needed.
     """
 

@@ -96,7 +96,7 @@ class Corpus:
 
         Args:
             index: Which rows each replica gets (R, B).
-            source_steps: Sources are cut or padded tables' first so many columns.
+            source_steps: How many columns of the sources to take.
             target_steps: Likewise for targets.
 
         Returns:

@@ -191,7 +191,7 @@ class Trainer:
         return lr > first * self.recipe.stop_at_lr if first else torch.ones_like(lr, dtype=torch.bool)
 
     def _own(self, epoch: int) -> Tensor:
-        """Returns at the end of which epoch each replica of the model has had so many of its own."""
+        """Returns at the end of which epoch each replica of the model has had this many of its own."""
         fractions = self.history.epoch_fraction or [1.0] * self.whole.replicas
         shares = torch.tensor([fractions[number] for number in self.active], device=self.best.device)
         return (epoch * shares).round().clamp(min=1)
@@ -243,7 +243,7 @@ class Trainer:
             self.history.lr[-1][number] = rate
 
     def _average(self, steps: int) -> None:
-        """Takes the parameters after so many steps into their averages, those of replicas that still learn."""
+        """Takes the parameters after this many steps into their averages, those of replicas that still learn."""
         if steps > AVERAGED_EVERY and steps % AVERAGED_EVERY:  # of the very first, each is all there is
             return
         share = AVERAGED_EVERY / max(AVERAGED_EVERY, min(self.recipe.averaging, steps / 5))
@@ -271,7 +271,7 @@ class Trainer:
         epochs.append(row)
 
     def _over(self, steps: int) -> bool:
-        """Tells whether so many steps of this epoch are all that there was to do."""
+        """Tells whether this many steps of this epoch are all that there was to do."""
         return len(self.history.loss) + 1 == self.duration.epochs and steps == self.duration.steps_per_epoch
 
     def _after_epoch(self, epoch: int) -> None:

@@ -92,7 +92,7 @@ function choiceItem(candidate, place) {
   return element("li", "", "", button);
 }
 
-/** Cuts the sample to so many tokens. */
+/** Cuts the sample to its first tokens. */
 function cut(length) {
   run += 1;
   steps = steps.slice(0, length);

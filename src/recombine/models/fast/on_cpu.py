@@ -71,7 +71,7 @@ class Cells:
     def _get_ready(self, t: int) -> None:
         """Computes what gradients of gates are multiplied by, where they will be: at once for some steps up to t.
 
-        For so many that it is worth the calls, and so few that what is computed is still in the cache when it is used.
+        Enough at a time to be worth the calls, and few enough to be in the cache still when they are used.
         """
         first, counts, each = t, self.packing.counts, self.all_gates[:, 0].numel()
         rows = counts[t]

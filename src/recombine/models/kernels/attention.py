@@ -13,7 +13,7 @@ LEAST = 16
 
 
 MANY = 1000
-"""Of so many programs at least, each has one warp where it would have two: more of them then run at a time."""
+"""From this number of programs on, each has one warp instead of two, so that more of them run at a time."""
 
 
 def blocks(positions: int, features: int, programs: int) -> dict[str, int]:

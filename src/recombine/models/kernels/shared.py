@@ -15,7 +15,7 @@ class Tiles(NamedTuple):
 
 
 def tiles(rows: int, columns: int) -> Tiles:
-    """Divides rows of so many columns."""
+    """Divides rows into tiles, given their columns."""
     block = min(1024, triton.next_power_of_2(columns))
     return Tiles((rows, triton.cdiv(columns, block)), block)
 

@@ -2,7 +2,7 @@
 
 const PARTS = ["all", "rare", "other"];
 const SIGNIFICANT = 0.05;
-const RAREST = 20; // so many rare things are named
+const RAREST = 20; // the number of rare things that are named
 
 const showHeader = () => {
   document.title = `${run.title}: ${document.title}`;

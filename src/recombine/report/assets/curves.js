@@ -19,7 +19,7 @@ const summarized = (steps, points) =>
     .filter(({ values }) => values.length)
     .map(({ step, values }) => ({ step, mean: mean(values), deviation: deviation(values) }));
 
-/** About so many round numbers from low to high. */
+/** About `wanted` round numbers from low to high. */
 const ticks = (low, high, wanted) => {
   const rough = (high - low) / wanted || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
