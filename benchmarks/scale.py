@@ -149,7 +149,7 @@ def rest(
 
     stage("batches", batches)
     network = networks.generator(examples, "small", rare="tokens", prototypes=found.prototypes).value
-    recipe = networks.bounded(network, epochs=None, max_time=TRAINING_SECONDS)
+    recipe = networks.length(network, max_time=TRAINING_SECONDS).value
     augmenter = Recombination(
         choices.rule_named(found.rule),
         recipe,

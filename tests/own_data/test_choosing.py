@@ -48,13 +48,13 @@ def test_the_best_is_chosen_and_what_was_tried_is_told(tried: list[Recipe]) -> N
 def test_the_first_is_chosen_of_those_as_good_as_the_best() -> None:
     assert networks._Trial(100, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 1  # a standard error is 0.05
     assert networks._Trial(400, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 2
-    assert networks._Trial(100, 1.0, False, [0.0, 0.0]).best == 0
+    assert networks._Trial(100, 1.0, False, [0.0, 0.0]).best is None
 
 
 def test_trials_that_are_too_short_to_tell_decide_nothing() -> None:
-    assert networks._Trial(100, 1.0, False, [0.0, 0.09]).best == 0
+    assert networks._Trial(100, 1.0, False, [0.0, 0.09]).best is None
     assert networks._Trial(100, 1.0, False, [0.0, 0.3]).best == 1
-    assert networks._Trial(100, 1.0, True, [0.0, 0.3]).best == 0
+    assert networks._Trial(100, 1.0, True, [0.0, 0.3]).best is None
     assert networks._Trial(100, 1.0, True, [0.0, 0.6]).best == 1
 
 

@@ -21,26 +21,25 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_on_a_cpu_networks_are_small() -> None:
-    assert {networks.size(dataset(name), "cpu").value for name in NAMES} == {"small"}
+    assert {networks.size("auto", dataset(name), "cpu").value for name in NAMES} == {"small"}
 
 
 @pytest.mark.usefixtures("gpu")
 def test_on_a_gpu_networks_of_few_examples_are_small() -> None:
-    assert {name: networks.size(dataset(name)).value for name in NAMES} == {
+    assert {name: networks.size("auto", dataset(name)).value for name in NAMES} == {
         "jump": "paper",
         "around-right": "paper",
         "morphology": "paper",
         "geography": "small",
         "tiny": "small",
     }
-    assert networks.size(dataset("tiny") * 100).value == "small"  # copies are no data
+    assert networks.size("auto", dataset("tiny") * 100).value == "small"  # copies are no data
 
 
 def test_a_size_may_be_asked_for() -> None:
-    assert networks.asked_or_chosen("paper", dataset("tiny"), "cpu").value == "paper"
-    assert networks.asked_or_chosen("auto", dataset("tiny"), "cpu").value == "small"
+    assert networks.size("paper", dataset("tiny"), "cpu").value == "paper"
     with pytest.raises(RecombineError, match=r"unknown size 'papr'.*'paper'"):
-        networks.asked_or_chosen("papr", dataset("tiny"), "cpu")
+        networks.size("papr", dataset("tiny"), "cpu")
 
 
 def twins(examples: Sequence[Example]) -> int:
@@ -131,8 +130,7 @@ def test_twins_take_longer_to_learn() -> None:
 
 
 def test_users_may_bound_training_otherwise() -> None:
-    recipe = networks.length(presets.SMALL_GENERATOR, most=7).value
-    assert networks.bounded(recipe) == recipe
-    bounded = networks.bounded(recipe, epochs=3, max_time=9.0)
+    assert networks.length(presets.SMALL_GENERATOR).value == presets.SMALL_GENERATOR
+    bounded = networks.length(presets.SMALL_GENERATOR, most=7, epochs=3, max_time=9.0).value
     duration = bounded.duration(320)
     assert (duration.epochs, duration.steps_per_epoch, bounded.max_time) == (3, 10, 9.0)

@@ -21,7 +21,7 @@ from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.execution.progress import Report
+from recombine.execution.progress import Report, Say
 from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.own_data import choices
 from recombine.own_data.choices import Choice
@@ -43,10 +43,7 @@ any ``Judge``, which keeps the rare ones; None: all samples are kept."""
 def sample_filter(examples: Sequence[Example], rare: Validator | None, *, agreement: bool = True) -> Validator | None:
     """Returns what samples must satisfy: word forms give word forms; if only rare samples are kept, they must agree.
 
-    Args:
-        examples: The training examples.
-        rare: Which samples are rare; None: all are kept.
-        agreement: Whether the rare ones must be in agreement; see `agreement_filter`.
+    If `rare` is None, all samples are kept; see `agreement_filter` for agreement.
     """
     word_form = _word_form if are_inflections(examples) else None
     return all_of(word_form, agreement_filter(examples, rare) if agreement and rare is not None else None, rare)
@@ -55,9 +52,7 @@ def sample_filter(examples: Sequence[Example], rare: Validator | None, *, agreem
 def agreement_filter(examples: Sequence[Example], rare: Validator) -> Validator | None:
     """Returns what rejects samples whose output leaves out, or makes up, what is rare in their input.
 
-    Args:
-        examples: The training examples.
-        rare: What tells rare from common, fitted to them. Only a resampler says which tags of word forms are rare.
+    Only a resampler (`rare`, fitted to the examples) says which tags of word forms are rare; else there is no filter.
     """
     if not are_inflections(examples):
         return Agreement.of(examples)
@@ -90,19 +85,12 @@ class _All:
 
 
 def judged(judge: Judge | None, setting: str) -> Validator | None:
-    """Returns the validator that a user's own function stands for; None for none.
-
-    Args:
-        judge: The function.
-        setting: What it was given as: ``validator``, ``accept`` or ``rarity``; messages call a lambda by that name.
-    """
+    """Returns the validator that a user's own function stands for; messages call a lambda by its setting."""
     return None if judge is None else partial(_reason, judge, setting)
 
 
 def _reason(judge: Judge, setting: str, sample: Example) -> str | None:
-    name = name_of(judge)
-    who = f"the {setting} function {name}".rstrip()
-    with naming(who, f", for the sample {shortened(str(sample))}"):
+    with naming(judge, setting, f", for the sample {shortened(str(sample))}") as (who, name):
         said = judge(sample)
     if isinstance(said, bool | np.bool_):
         return None if said else name or setting
@@ -114,20 +102,20 @@ def _reason(judge: Judge, setting: str, sample: Example) -> str | None:
     )
 
 
-def name_of(function: object) -> str:
-    """Returns the name of a user's own function; a lambda has none."""
-    return getattr(function, "__name__", "<lambda>").replace("<lambda>", "")
-
-
 @contextmanager
-def naming(who: str, what: str = "") -> Iterator[None]:
-    """Turns whatever a user's own function raises into an error that names the function and what it was given."""
+def naming(function: object, setting: str, given: str = "") -> Iterator[tuple[str, str]]:
+    """Turns whatever a user's own function raises into an error that names the function and what it was given.
+
+    Gives the words for the function and its name, which is empty for a lambda.
+    """
+    name = getattr(function, "__name__", "<lambda>").replace("<lambda>", "")
+    who = f"the {setting} function {name}".rstrip()
     try:
-        yield
+        yield who, name
     except RecombineError:
         raise
     except Exception as error:
-        raise RecombineError(f"{who} raised {type(error).__name__}: {error}{what}.") from error
+        raise RecombineError(f"{who} raised {type(error).__name__}: {error}{given}.") from error
 
 
 def check_function(name: str, value: object) -> None:
@@ -136,39 +124,39 @@ def check_function(name: str, value: object) -> None:
         raise RecombineError(f"the {name} is {value!r}, expected a function or None.")
 
 
-def rarity_rule(rarity: Rarity, examples: Sequence[Example], found: Rare | None = None) -> Choice[Validator | None]:
+def rarity_rule(
+    rarity: Rarity, examples: Sequence[Example], found: Rare | None = None, say: Say = lambda _: None
+) -> Choice[Validator | None]:
     """Returns what tells rare from common.
 
     Args:
         rarity: What a user asked for.
         examples: The training examples.
         found: What is rare among them, if that is known already.
+        say: Is told what is rare if only samples with something rare are kept.
 
     Raises:
         RecombineError: If `rarity` is none of the types that it can be.
     """
-    if isinstance(rarity, Resampler):
-        fitted = replace(rarity).fit(examples)
-        return Choice(TOKENS if fitted.ngram == 1 else NGRAMS, fitted, what_is_rare(fitted))
-    if rarity == "auto":
-        found = found or find_rare(examples)
-        return Choice(found.kind, found.resampler, found.reason)
+    choice: Choice[Validator | None]
     if rarity is None:
         return Choice(NOTHING, None, "as given: all samples are kept")
-    if not callable(rarity):
+    if isinstance(rarity, Resampler):
+        fitted = replace(rarity).fit(examples)
+        choice = Choice(TOKENS if fitted.ngram == 1 else NGRAMS, fitted, what_is_rare(fitted))
+    elif rarity == "auto":
+        found = found or find_rare(examples)
+        choice = Choice(found.kind, found.resampler, found.reason)
+    elif callable(rarity):
+        choice = Choice("your own", judged(rarity, "rarity"), "as given")
+    else:
         raise RecombineError(f"the rarity is {rarity!r}, expected 'auto', a Resampler, a function or None.")
-    return Choice("your own", judged(rarity, "rarity"), "as given")
+    say(f"Rare: {choice.reason}.")
+    return choice
 
 
 class Learned(NamedTuple):
-    """What an augmenter learned from examples.
-
-    Attributes:
-        augmenter: Gives samples.
-        accept: Which samples are kept, whatever else a user asks for.
-        choices: What was chosen from the data.
-        history: How training went; None if nothing was trained.
-    """
+    """What an augmenter learned: what gives samples, which are kept in any case, what was chosen, how training went."""
 
     augmenter: protocol.Augmenter
     accept: Validator | None
@@ -223,18 +211,14 @@ class OwnDataAugmenter(Settings, ABC):
         Raises:
             RecombineError: If there is too little to learn from, these are no data, or a setting makes no sense.
         """
-        self._check()
-        examples = as_examples(X, y, tokens=self.tokens)
-        return self._remember(examples, self._learn(examples, checkpoint))
-
-    def _check(self) -> None:
-        """Raises the error for settings that make no sense, before any work."""
         check_function("validator", self.validator)
         if not isinstance(self.progress, Display):
             check_function("progress", self.progress)
         check_request(1, self.seed)
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
+        examples = as_examples(X, y, tokens=self.tokens)
+        return self._remember(examples, self._learn(examples, checkpoint))
 
     def _remember(self, examples: Sequence[Example], learned: Learned) -> Self:
         self._learned = learned
@@ -242,12 +226,6 @@ class OwnDataAugmenter(Settings, ABC):
         self.examples_ = tuple(examples)
         self.report_ = Account(len(dict.fromkeys(examples)), learned.choices, learned.history)
         return self
-
-    def _tell_rare(self, rarity: Rarity, choice: Choice[Validator | None]) -> Choice[Validator | None]:
-        """Says what is rare, where only samples with something rare are kept."""
-        if rarity is not None:
-            shown(self.progress).say(f"Rare: {choice.reason}.")
-        return choice
 
     def sample(self, n: int | None = None, seed: int | None = None, accept: Judge | None = None) -> Samples:
         """Returns n new examples with their provenance, or fewer with an account of why.
@@ -351,16 +329,12 @@ class GECA(_ByRule):
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="GECA")
         suited = choices.geca(distinct)
-        augmenter = replace(
-            suited.value,
-            fragment_size=suited.value.fragment_size if self.fragment_size is None else self.fragment_size,
-            gaps=suited.value.gaps if self.gaps is None else self.gaps,
-            fewest_gaps_first=self.fewest_gaps_first,
-            novel=self.novel,
-        )
-        if self.fragment_size is not None or self.gaps is not None:
+        asked = {"fragment_size": self.fragment_size, "gaps": self.gaps}
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        augmenter = replace(suited.value, fewest_gaps_first=self.fewest_gaps_first, novel=self.novel, **given)
+        if given:
             suited = Choice(f"gaps={augmenter.gaps}, fragment_size={augmenter.fragment_size}", augmenter, "as given")
-        rule = self._tell_rare(self.rarity, rarity_rule(self.rarity, distinct))
+        rule = rarity_rule(self.rarity, distinct, say=shown(self.progress).say)
         return Learned(augmenter.fit(distinct), rule.value, {"fragments": suited, "rarity": rule})
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import PAIRS, Rare
@@ -22,13 +22,7 @@ LEAST_RATE, MOST_RATE = 0.01, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Choice(Generic[Chosen]):
-    """A decision that was made from the data.
-
-    Attributes:
-        name: What was chosen, in a word or two.
-        value: What was chosen.
-        reason: What in the data speaks for it.
-    """
+    """A decision that was made from the data: its name in a word or two, and what in the data speaks for it."""
 
     name: str
     value: Chosen
@@ -39,15 +33,11 @@ class Choice(Generic[Chosen]):
 
 
 def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:
-    """Chooses the neighborhood rules to try, in order.
+    """Chooses the neighborhood rules to try, in order, by the training examples and what is rare in them.
 
     Word forms have the tagged rule. In other data, a rare token is mostly seen in short examples, so it comes from a
     short second prototype; if pairs are missing, both prototypes are long. So the paper has it on SCAN. Examples that
     share most of their words differ by parts, which can be swapped.
-
-    Args:
-        examples: The training examples.
-        rare: What is rare in them.
     """
     if are_inflections(examples):
         return ("tagged",)
@@ -61,15 +51,8 @@ def rule_named(name: str) -> Rule:
     return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What a neighborhood rule finds for the examples, or for some of them if they are many.
-
-    Attributes:
-        rule: The rule.
-        found: What it finds.
-        coverage: The share of these examples that have a neighborhood.
-    """
+class Trial(NamedTuple):
+    """What a neighborhood rule finds for the examples (for some if they are many), and the share that it covers."""
 
     rule: Rule
     found: Neighborhoods
@@ -124,8 +107,7 @@ def neighborhoods(
         raise NoNeighborhood(
             f"a {names} neighborhood has no {prototypes} prototypes.", hint="Ask for fewer, or choose another rule."
         )
-    chosen = max(tried, key=lambda trial: trial.coverage)
-    best, coverage = chosen.found, chosen.coverage
+    rule, best, coverage = max(tried, key=lambda trial: trial.coverage)
     if not len(best):
         accounts = "; ".join(f"{trial.found.rule}: {trial.found.account}" for trial in tried)
         raise NoNeighborhood(
@@ -133,7 +115,7 @@ def neighborhoods(
             hint="Give more examples, above all such as differ in a part.",
         )
     if trial_step(len(examples)) > 1:
-        best = chosen.rule.build(examples, seed, effort)
+        best = rule.build(examples, seed, effort)
         coverage = best.coverage(examples)
     reason = f"{coverage:.0%} of the examples can be rebuilt from others, in {len(best):,} ways"
     return Choice(best.rule, best, reason)
@@ -147,12 +129,7 @@ def geca(examples: Sequence[Example]) -> Choice[GECA]:
 
 
 def mixing_rate(originals: int, augmented: int) -> Choice[float]:
-    """Chooses p_aug, how often a predictor sees a new example: their share, but within the paper's rates.
-
-    Args:
-        originals: How many different training examples there are.
-        augmented: How many new ones.
-    """
+    """Chooses p_aug, how often a predictor sees a new example: their share, but within the paper's rates."""
     share = augmented / (originals + augmented)
     rate = min(MOST_RATE, max(LEAST_RATE, share)) if augmented else 0.0
     bounded = "" if rate == share else f", kept within {LEAST_RATE} and {MOST_RATE}"

@@ -26,19 +26,11 @@ from recombine.own_data.augmenters import (
     OwnDataAugmenter,
     Rarity,
     all_of,
-    name_of,
     naming,
     rarity_rule,
 )
 from recombine.own_data.choices import Choice
-from recombine.own_data.settings import (
-    CHOICES,
-    TRAINING,
-    choices_as_json,
-    choices_from_json,
-    preserving_state,
-    shown,
-)
+from recombine.own_data.settings import CHOICES, TRAINING, choices_from_json, preserving_state, shown
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
 
@@ -82,16 +74,24 @@ class Augmenter(OwnDataAugmenter):
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="an Augmenter")
         resolve(self.device)  # an error that comes before the work costs none
-        networks.bounded(SMALL_GENERATOR, epochs=self.epochs, max_time=self.max_time)
+        networks.length(SMALL_GENERATOR, epochs=self.epochs, max_time=self.max_time)
         display, rare = shown(self.progress), find_rare(distinct)
-        kept = self._tell_rare(self.rarity, rarity_rule(self.rarity, distinct, rare))
+        kept = rarity_rule(self.rarity, distinct, rare, display.say)
         with display.searching("Looking for neighborhoods", len(distinct), self.executor) as effort:
             rule, found = self._neighborhoods(distinct, rare, effort)
         if len(found.value):
             ways = f"{len(found.value):,} ways to rebuild one of the examples from others"
             display.say(f"Neighborhood {found.value.rule}: {ways}.")
         prototypes = found.value.prototypes if self.prototypes is None else self.prototypes
-        made = self._choices(distinct, rare, prototypes)
+        made: dict[str, Choice[Any]] = {"rarity": kept, "neighborhood": found}
+        most = None
+        if isinstance(self.network, Recipe):
+            made["network"] = Choice("your own", self.network, "as given")
+        else:
+            made["size"] = networks.size(self.network, distinct, self.device)
+            most = networks.GENERATOR_STEPS
+            made["network"] = networks.generator(distinct, made["size"].value, rare=rare.kind, prototypes=prototypes)
+        made["length"] = networks.length(made["network"].value, most=most, epochs=self.epochs, max_time=self.max_time)
         augmenter = Recombination(
             rule,
             made["length"].value,
@@ -109,7 +109,7 @@ class Augmenter(OwnDataAugmenter):
             augmenter.fit_on(distinct, found.value, report=report, checkpoint=checkpoint)
         history = augmenter.fitted_.history
         made["length"] = networks.taken_length(made["length"], history)
-        return Learned(augmenter, kept.value, {"rarity": kept, "neighborhood": found, **made}, history)
+        return Learned(augmenter, kept.value, made, history)
 
     def _neighborhoods(
         self, distinct: Sequence[Example], rare: Rare, effort: Effort
@@ -120,7 +120,12 @@ class Augmenter(OwnDataAugmenter):
                 raise unknown("neighborhood", asked, (AUTO, *NEIGHBORHOODS))
             rules = list(map(choices.rule_named, choices.rule_names(distinct, rare) if asked == AUTO else (asked,)))
         elif callable(asked):
-            return self._own_neighborhoods(asked, distinct)
+            with naming(asked, "neighborhood"):
+                given = asked(distinct)
+            rows = _checked(given, len(distinct))
+            rule: Rule = OnePrototype() if rows.shape[1] == 2 else LongShort()
+            reason = f"as given, {len(rows):,} ways to rebuild one of the examples from others"
+            return rule, Choice("your own", Neighborhoods(rows, rule.name), reason)
         elif hasattr(asked, "build"):
             rules = [asked]
         else:
@@ -131,27 +136,6 @@ class Augmenter(OwnDataAugmenter):
         found = choices.neighborhoods(distinct, rules, prototypes=self.prototypes, seed=self.seed, effort=effort)
         rule = next(rule for rule in rules if rule.name == found.name)
         return rule, found if asked == AUTO else replace(found, reason=f"as given; {found.reason}")
-
-    def _own_neighborhoods(
-        self, function: NeighborhoodFunction, distinct: Sequence[Example]
-    ) -> tuple[Rule, Choice[Neighborhoods]]:
-        with naming(f"the neighborhood function {name_of(function)}".rstrip()):
-            given = function(distinct)
-        rows = _checked(_rows(given), len(distinct))
-        rule: Rule = OnePrototype() if rows.shape[1] == 2 else LongShort()
-        reason = f"as given, {len(rows):,} ways to rebuild one of the examples from others"
-        return rule, Choice("your own", Neighborhoods(rows, rule.name), reason)
-
-    def _choices(self, distinct: Sequence[Example], rare: Rare, prototypes: int) -> dict[str, Choice[Any]]:
-        if isinstance(self.network, Recipe):
-            made: dict[str, Choice[Any]] = {**networks.given(self.network)}
-        else:
-            size = networks.asked_or_chosen(self.network, distinct, self.device)
-            network = networks.generator(distinct, size.value, rare=rare.kind, prototypes=prototypes)
-            length = networks.length(network.value, most=networks.GENERATOR_STEPS)
-            made = {"size": size, "network": network, "length": length}
-        made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
-        return made
 
     def _draw(
         self, learned: Learned, n: int, seed: int, keep: Validator | Sequence[Validator | None] | None
@@ -178,7 +162,8 @@ class Augmenter(OwnDataAugmenter):
         """
         found = self.networks_
         assert self._learned is not None
-        found.notes = {**self._saved(), CHOICES: choices_as_json(self._learned.choices)}
+        told = {what: [choice.name, choice.reason] for what, choice in self._learned.choices.items()}
+        found.notes = {**self._saved(), CHOICES: told}
         found.save(path, force=force)
 
     @classmethod
@@ -208,7 +193,7 @@ class Augmenter(OwnDataAugmenter):
             augmenter = cls._restored(saved, place=Path(path), given={**others, **settings})
             values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
             made = choices_from_json(found.notes.get(CHOICES, {}), values)
-        kept = augmenter._tell_rare(augmenter.rarity, rarity_rule(augmenter.rarity, examples))
+        kept = rarity_rule(augmenter.rarity, examples, say=shown(augmenter.progress).say)
         found.focus = kept.value
         if augmenter.sampling is not None:
             found.sampling = augmenter.sampling
@@ -265,24 +250,18 @@ def _no_input_of(samples: Samples) -> Validator:
     return lambda sample: "with an input that GECA has an output for" if sample.x in inputs else None
 
 
-def _rows(given: object) -> list[tuple[int, ...]]:
-    """Returns what a user's neighborhood function gave as a list of tuples."""
+def _checked(given: object, examples: int) -> np.ndarray:
+    """Returns the rows that a user's neighborhood function gave as a table, sorted and each once."""
+    kinds = "Expected rows (target, prototype) or (target, first prototype, second prototype)."
     try:
-        return [tuple(row) for row in given]  # type: ignore[attr-defined]
+        rows = [tuple(row) for row in given]  # type: ignore[attr-defined]
     except TypeError:
-        raise RecombineError(
-            f"the neighborhood function gave {shortened(repr(given))}.",
-            hint="Expected rows (target, prototype) or (target, first prototype, second prototype).",
-        ) from None
-
-
-def _checked(rows: list[tuple[int, ...]], examples: int) -> np.ndarray:
-    """Returns the rows of a user's neighborhood function as a table, sorted and each once."""
+        raise RecombineError(f"the neighborhood function gave {shortened(repr(given))}.", hint=kinds) from None
     widths = sorted({len(row) for row in rows})
     if widths not in ([2], [3]):
         raise RecombineError(
             f"the neighborhood function gave {len(rows)} rows of {', '.join(map(str, widths)) or 'no'} positions.",
-            hint="Expected rows (target, prototype) or (target, first prototype, second prototype).",
+            hint=kinds,
         )
     for row in rows:
         if row[0] in row[1:]:

@@ -17,7 +17,7 @@ from recombine.augmentation.resample import PAIRS
 from recombine.data.output import replacing
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import unknown
-from recombine.example import Example, Tokens
+from recombine.example import Example
 from recombine.execution.progress import Say
 from recombine.inflection import are_inflections, are_word_forms
 from recombine.models.device import resolve
@@ -75,29 +75,22 @@ OF_TIME = 0.25
 """Where time is bounded, at most this share of it is for the choice, and the rest for training."""
 
 
-def size(examples: Sequence[Example], device: str = "auto") -> Choice[str]:
-    """Chooses how large networks are: the paper's size where there are a GPU and data for it, else small.
+def size(asked: str, examples: Sequence[Example], device: str = "auto") -> Choice[str]:
+    """Returns the size of networks that a user asked for.
 
-    Args:
-        examples: The training examples.
-        device: Where networks are to be trained.
+    For ``"auto"``, it is the paper's size where there are a GPU and data for it, else small.
     """
-    count = len(dict.fromkeys(examples))
+    if asked in SIZES:
+        return Choice(asked, asked, "as was asked for")
+    if asked != "auto":
+        raise unknown("size", asked, ("auto", *SIZES))
     # What is named may be another machine's.
     if not (str(resolve(device)) if device == "auto" else device).startswith("cuda"):
         return Choice(SMALL, SMALL, "they are trained on a CPU")
+    count = len(dict.fromkeys(examples))
     if count < FEW:
         return Choice(SMALL, SMALL, f"there are only {count:,} different examples")
     return Choice(PAPER, PAPER, f"there are a GPU and {count:,} different examples")
-
-
-def asked_or_chosen(asked: str, examples: Sequence[Example], device: str = "auto") -> Choice[str]:
-    """Returns the size that a user asked for, or for ``"auto"`` the one that is chosen."""
-    if asked == "auto":
-        return size(examples, device)
-    if asked not in SIZES:
-        raise unknown("size", asked, ("auto", *SIZES))
-    return Choice(asked, asked, "as was asked for")
 
 
 def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", prototypes: int = 2) -> Choice[Recipe]:
@@ -109,7 +102,7 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
     Args:
         examples: The training examples.
         size: One of ``SIZES``.
-        rare: What is rare in them: the name of a choice of rarity.
+        rare: The kind of what is rare in them; see `find_rare`.
         prototypes: How many prototypes the network has.
     """
     if are_inflections(examples):
@@ -120,7 +113,11 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
     network = recipe.network
     if prototypes < 2:
         return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
-    twins = _count_twins(examples) if rare == PAIRS else 0
+    twins = 0
+    if rare == PAIRS:
+        vocabulary = Vocabulary.of(examples)
+        table = encoded([example.d for example in examples], vocabulary, torch.device("cpu"))
+        twins = len(Twins.of(table, len(vocabulary), TWIN_NAMES).pairs)
     if twins:
         network = replace(network, hide_shared_tokens=True, write_seen_only=False)
         recipe = replace(recipe, network=network, twins=TWIN_NAMES, stand_ins=0.0)
@@ -130,14 +127,10 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
 
 
 def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
-    """Returns the predictors to choose among (see ``choosing``), by name, the most promising ones first.
+    """Returns the predictors of a size that `choose_predictor` has to choose from, the most promising ones first.
 
     Word forms have the paper's predictor, for which copying is penalized. What has some tokens in common on both sides
     may be copied, or not. Few examples have smaller batches than many, and may have more dropout.
-
-    Args:
-        examples: The training examples.
-        size: One of ``SIZES``.
     """
     if are_word_forms(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_PREDICTOR, paper=presets.WORD_FORM_PREDICTOR)
@@ -164,36 +157,36 @@ def _varied(recipe: Recipe, **network: Any) -> Recipe:  # noqa: ANN401
     return replace(recipe, network=replace(recipe.network, **network), averaging=AVERAGED)
 
 
-def length(recipe: Recipe, *, most: int) -> Choice[Recipe]:
+def length(
+    recipe: Recipe, *, most: int | None = None, epochs: int | None = None, max_time: float | None = None
+) -> Choice[Recipe]:
     """Chooses how long a network trains: the epochs of its recipe, within bounds, for data of any size.
 
     What goes by the names of twins is learned late, so with twins the least is twice as much.
 
     Args:
         recipe: How the network is built and trained.
-        most: The most steps, unless the recipe has a bound of its own.
+        most: The most steps, if the recipe has no bound of its own. None: the recipe is a user's, and stays as it is.
+        epochs: What a user asks for instead.
+        max_time: A user's bound on time, in seconds.
+
+    Raises:
+        RecombineError: If there are no such epochs, or is no such time.
     """
-    least, bound = recipe.min_steps * (2 if recipe.twins else 1), recipe.max_steps or most
-    name = f"{least:,} to {bound:,} steps"
-    reason = f"{recipe.epochs} epochs, or as many as small data need, or as few as large data leave time for"
-    return Choice(name, replace(recipe, min_steps=least, max_steps=bound), reason)
-
-
-def given(recipe: Recipe) -> dict[str, Choice[Recipe]]:
-    """Returns the choices that a recipe of a user's own makes for us."""
-    return {
-        "network": Choice("your own", recipe, "as given"),
-        "length": Choice(f"{recipe.epochs:,} epochs", recipe, "as given"),
-    }
-
-
-def asked_length(length: Choice[Recipe], *, epochs: int | None = None, max_time: float | None = None) -> Choice[Recipe]:
-    """Returns how long a network trains, where a user asks for epochs or a bound on time (seconds), else as chosen."""
-    recipe = bounded(length.value, epochs=epochs, max_time=max_time)
     if epochs is not None:
-        length = Choice(f"{epochs:,} epochs", recipe, "as given")
+        recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
+    elif most is not None:
+        least = recipe.min_steps * (2 if recipe.twins else 1)
+        recipe = replace(recipe, min_steps=least, max_steps=recipe.max_steps or most)
+    if max_time is not None:
+        recipe = replace(recipe, max_time=max_time)
+    recipe.check()
+    name, reason = f"{recipe.epochs:,} epochs", "as given"
+    if epochs is None and most is not None:
+        name = f"{recipe.min_steps:,} to {recipe.max_steps:,} steps"
+        reason = f"{recipe.epochs} epochs, or as many as small data need, or as few as large data leave time for"
     limit = "" if max_time is None else f", but not beyond max_time={max_time:g}"
-    return replace(length, value=recipe, reason=f"{length.reason}{limit}")
+    return Choice(name, recipe, f"{reason}{limit}")
 
 
 def taken_length(length: Choice[Recipe], history: History) -> Choice[Recipe]:
@@ -203,61 +196,9 @@ def taken_length(length: Choice[Recipe], history: History) -> Choice[Recipe]:
     return replace(length, reason=f"{length.reason}; max_time stopped it after {len(history.loss):,} epochs")
 
 
-def bounded(recipe: Recipe, *, epochs: int | None = None, max_time: float | None = None) -> Recipe:
-    """Returns the recipe with as many epochs and as much time (seconds) as a user asks for; None: not asked for.
-
-    Raises:
-        RecombineError: If there are no such epochs, or is no such time.
-    """
-    if epochs is not None:
-        recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
-    if max_time is not None:
-        recipe = replace(recipe, max_time=max_time)
-    recipe.check()
-    return recipe
-
-
 def _sized(size: str, *, small: Recipe, paper: Recipe) -> Recipe:
     # The paper's recipes count epochs only, and an epoch of few data is a few steps.
     return small if size == SMALL else replace(paper, min_steps=max(paper.min_steps, small.min_steps))
-
-
-def _count_twins(examples: Sequence[Example]) -> int:
-    vocabulary = Vocabulary.of(examples)
-    table = encoded([example.d for example in examples], vocabulary, torch.device("cpu"))
-    return len(Twins.of(table, len(vocabulary), TWIN_NAMES).pairs)
-
-
-def chosen_predictor(
-    examples: Sequence[Example],
-    size: str,
-    *,
-    epochs: int | None = None,
-    max_time: float | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    say: Say = lambda _: None,
-    kept: Path | None = None,
-) -> dict[str, Choice[Recipe]]:
-    """Chooses a predictor and how long it trains: the choices ``network`` and ``length``.
-
-    Args:
-        examples: The training examples, as predictors see them.
-        size: One of ``SIZES``.
-        epochs: Passes over the data; None: chosen.
-        max_time: Seconds for choosing and training together; None: no bound.
-        seed: See `choose_predictor`, as for the settings below.
-        device: Where networks are trained.
-        say: Is told what is tried and chosen.
-        kept: A file to keep the outcome in.
-    """
-    lengths = {
-        name: asked_length(length(recipe, most=PREDICTOR_STEPS), epochs=epochs, max_time=max_time)
-        for name, recipe in predictors(examples, size).items()
-    }
-    candidates = {name: length.value for name, length in lengths.items()}
-    found = choose_predictor(candidates, examples, seed=seed, device=device, say=say, kept=kept)
-    return {"network": found, "length": replace(lengths[found.name], value=found.value)}
 
 
 def choose_predictor(
@@ -289,12 +230,14 @@ def choose_predictor(
     if len(distinct) < FEWEST:
         return Choice(first, candidates[first], f"{len(distinct)} different examples are too few to choose by")
     limit = SECONDS
-    given = next(iter(candidates.values())).max_time
+    given = candidates[first].max_time
     if given is not None:
         limit = min(limit, OF_TIME * given)
         candidates = {name: replace(each, max_time=given - limit) for name, each in candidates.items()}
-    run = _digest(candidates, distinct, seed, device)
-    trial = _read(kept, run)
+    recipes = {name: asdict(recipe) for name, recipe in candidates.items()}
+    what = [recipes, [(example.x, example.y) for example in distinct], seed, str(resolve(device))]
+    run = hashlib.sha256(json.dumps(what).encode()).hexdigest()
+    trial = _kept_trial(kept, run)
     if trial is None:
         say(f"Choosing among {len(candidates)} networks on held-out training examples: about {limit:.0f} s at most.")
         began = time.perf_counter()
@@ -302,20 +245,32 @@ def choose_predictor(
         parts = _folds(distinct, folds, seed)
         held_out, accuracy, cut_short = len(parts) * len(parts[0][1]), [], False
         for name, recipe in candidates.items():
-            short = _short(recipe, len(parts[0][0]), share, limit / len(candidates))
+            short = replace(
+                recipe,
+                held_out=0.0,
+                max_steps=max(1, int(share * recipe.duration(len(parts[0][0])).steps)),
+                patience=0,
+                stop_at_lr=0.0,
+                decay_at=0,
+                own_epochs=False,
+                max_time=limit / len(candidates),
+            )
             right, stopped = _tried(short, parts, seed, device)
             accuracy.append(right)
             cut_short |= stopped
             say(f"Tried {name}: {right:.2f} of {held_out:,} held-out examples are right.")
         trial = _Trial(held_out, time.perf_counter() - began, cut_short, accuracy)
-        _write(kept, run, trial)
-    name = list(candidates)[trial.best]
+        if kept is not None:
+            with replacing(kept, force=True) as stream:
+                stream.write(json.dumps({"run": run, "trial": trial}).encode())
+    best = trial.best
+    name = list(candidates)[best or 0]
     each = ", ".join(f"{name} {value:.2f}" for name, value in zip(candidates, trial.accuracy, strict=True))
     # Seconds are told, but not stored: the same seed is to give the same bytes.
     say(f"Chosen in {trial.seconds:.0f} s: {name}.")
     cut = ", not to the end for want of time" if trial.cut_short else ""
     reason = f"{len(candidates)} were tried on {trial.held_out:,} held-out examples{cut}: {each}"
-    if not trial.tells:
+    if best is None:
         reason += "; too short to tell, so it is the one that is usually best"
     return Choice(name, candidates[name], reason)
 
@@ -329,31 +284,25 @@ class _Trial(NamedTuple):
     accuracy: list[float]
 
     @property
-    def best(self) -> int:
-        """The place of the first candidate that is as good as the best, within a standard error."""
+    def best(self) -> int | None:
+        """The place of the first candidate that is as good as the best, within a standard error.
+
+        None if the trials were too short to tell anything: what starts fastest need not end best.
+        """
         most = max(self.accuracy)
+        if most < (TELLING_IF_CUT_SHORT if self.cut_short else TELLING):
+            return None
         least = most - math.sqrt(most * (1 - most) / self.held_out)
-        return next(place for place, accuracy in enumerate(self.accuracy) if accuracy >= least) if self.tells else 0
-
-    @property
-    def tells(self) -> bool:
-        """Whether the trials were long enough to tell anything: what starts fastest need not end best."""
-        return max(self.accuracy) >= (TELLING_IF_CUT_SHORT if self.cut_short else TELLING)
+        return next(place for place, accuracy in enumerate(self.accuracy) if accuracy >= least)
 
 
-def _short(recipe: Recipe, rows: int, share: float, seconds: float) -> Recipe:
-    """Returns a recipe with a share of its steps for these rows, whose rate stays as it is."""
-    steps = max(1, int(share * recipe.duration(rows).steps))
-    return replace(
-        recipe,
-        held_out=0.0,
-        max_steps=steps,
-        patience=0,
-        stop_at_lr=0.0,
-        decay_at=0,
-        own_epochs=False,
-        max_time=seconds,
-    )
+def _kept_trial(kept: Path | None, run: str) -> _Trial | None:
+    """Returns what was kept of the same choice, if anything was; what cannot be read is tried again."""
+    try:
+        document = json.loads(kept.read_bytes()) if kept is not None else {}
+        return _Trial(*document["trial"]) if document.get("run") == run else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def _tried(
@@ -376,7 +325,9 @@ def _folds(examples: Sequence[Example], folds: int, seed: int) -> list[tuple[lis
     wanted = min(MOST_HELD_OUT, int(HELD_OUT * len(examples)))
     groups = defaultdict(list)
     for number, example in enumerate(examples):
-        groups[_but_for_copies(example)].append(number)
+        copied = set(example.x)
+        # A space, which is no token, stands for all that is in the input, too.
+        groups[tuple(" " if token in copied else token for token in example.y)].append(number)
     parts = [group for group in groups.values() if len(group) <= wanted / 2]
     # Where hardly any outputs differ, examples are held out one by one.
     if sum(map(len, parts)) < 2 * wanted:
@@ -392,30 +343,3 @@ def _folds(examples: Sequence[Example], folds: int, seed: int) -> list[tuple[lis
         found.append((train, [examples[number] for number in sorted(held)]))
     least = min(len(held) for _, held in found)
     return [(train, held[:least]) for train, held in found]
-
-
-def _but_for_copies(example: Example) -> Tokens:
-    """Returns an output in which a space, which is no token, stands for all that is in the input, too."""
-    copied = set(example.x)
-    return tuple(" " if token in copied else token for token in example.y)
-
-
-def _digest(candidates: Mapping[str, Recipe], examples: Sequence[Example], seed: int, device: str) -> str:
-    recipes = {name: asdict(recipe) for name, recipe in candidates.items()}
-    what = [recipes, [(example.x, example.y) for example in examples], seed, str(resolve(device))]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
-
-
-def _read(kept: Path | None, run: str) -> _Trial | None:
-    """Returns what was kept of the same choice, if anything was; what cannot be read is tried again."""
-    try:
-        document = json.loads(kept.read_bytes()) if kept is not None else {}
-        return _Trial(*document["trial"]) if document.get("run") == run else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None
-
-
-def _write(kept: Path | None, run: str, trial: _Trial) -> None:
-    if kept is not None:
-        with replacing(kept, force=True) as stream:
-            stream.write(json.dumps({"run": run, "trial": trial}).encode())

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self, overload
@@ -34,7 +34,6 @@ from recombine.own_data.settings import (
     Display,
     Settings,
     choice_beside,
-    choices_as_json,
     choices_from_json,
     preserving_state,
     shown,
@@ -110,7 +109,8 @@ class Predictor(Settings):
         check_request(1, self.seed)
         if p_aug is not None and not isinstance(p_aug, Real):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
-        _check_outputs(y)
+        if isinstance(y, Sequence) and isinstance(next(iter(y), None), Example):
+            raise RecombineError("y holds examples, expected outputs.", hint="Give new examples as `augmented`.")
         if self.direction not in DIRECTIONS:
             raise unknown("direction", str(self.direction), DIRECTIONS)
         given = as_examples(X, y, tokens=self.tokens)
@@ -125,9 +125,10 @@ class Predictor(Settings):
         if p_aug is not None and not any(new):
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
         made = self._choices(examples, checkpoint)
-        rates = [_mixing_rate(len(examples), len(own), p_aug) for own in new]
+        asked = None if p_aug is None else Choice(f"{p_aug:g}", p_aug, "as given")
+        rates = [(asked or mixing_rate(len(examples), len(own))) if own else None for own in new]
         if any(new):
-            made["p_aug"] = next(rate for rate in rates if rate is not None)
+            made["p_aug"] = next(filter(None, rates))
         found = predictor.Predictor(made["length"].value, seeds=seeds, device=self.device)
         display = shown(self.progress)
         what = "the predictor" if len(seeds) == 1 else f"{len(seeds)} predictors"
@@ -142,22 +143,24 @@ class Predictor(Settings):
         return self
 
     def _choices(self, examples: Sequence[Example], checkpoint: Path | None) -> dict[str, Choice[Any]]:
+        bounds: dict[str, Any] = {"epochs": self.epochs, "max_time": self.max_time}
         if isinstance(self.network, Recipe):
-            made: dict[str, Choice[Any]] = {**networks.given(self.network)}
-            made["length"] = networks.asked_length(made["length"], epochs=self.epochs, max_time=self.max_time)
-            return made
-        size = networks.asked_or_chosen(self.network, examples, self.device)
-        chosen = networks.chosen_predictor(
+            network = Choice("your own", self.network, "as given")
+            return {"network": network, "length": networks.length(self.network, **bounds)}
+        size = networks.size(self.network, examples, self.device)
+        lengths = {
+            name: networks.length(recipe, most=networks.PREDICTOR_STEPS, **bounds)
+            for name, recipe in networks.predictors(examples, size.value).items()
+        }
+        network = networks.choose_predictor(
+            {name: length.value for name, length in lengths.items()},
             examples,
-            size.value,
-            epochs=self.epochs,
-            max_time=self.max_time,
             seed=self.seed,
             device=self.device,
             say=shown(self.progress).say,
-            kept=choice_beside(checkpoint),
+            kept=checkpoint and choice_beside(checkpoint),
         )
-        return {"size": size, **chosen}
+        return {"size": size, "network": network, "length": replace(lengths[network.name], value=network.value)}
 
     @overload
     def predict(self, inputs: str) -> str: ...
@@ -180,16 +183,17 @@ class Predictor(Settings):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
         is_one = isinstance(inputs, str | tuple)
         sides = [inputs] if is_one else [x.x if isinstance(x, Example) else x for x in as_column(inputs)]
-        tokens = [self._split(x) if isinstance(x, str) else x for x in sides]
-        outputs = self._outputs([as_tokens(x, line=Line("", "inputs", i)) for i, x in enumerate(tokens, start=1)])
-        found = [self._join(y, x) if isinstance(x, str) else y for x, y in zip(sides, outputs, strict=True)]
+        words = self._are_word_forms
+        inputs = []
+        for number, side in enumerate(sides, start=1):
+            if isinstance(side, str):
+                side = split_text(side) if words else split(side, self._kind(side))
+            inputs.append(as_tokens(side, line=Line("", "inputs", number)))
+        found = [
+            y if not isinstance(x, str) else join_text(y) if words else join(y, self._kind(x))
+            for x, y in zip(sides, self._outputs(inputs), strict=True)
+        ]
         return found[0] if is_one else found
-
-    def _split(self, text: str) -> Tokens:
-        return split_text(text) if self._are_word_forms else split(text, self._kind(text))
-
-    def _join(self, output: Tokens, text: str) -> str:
-        return join_text(output) if self._are_word_forms else join(output, self._kind(text))
 
     @property
     def _are_word_forms(self) -> bool:
@@ -256,7 +260,8 @@ class Predictor(Settings):
         assert self.report_ is not None
         # The tokens of word forms are known.
         how = {DIRECTION: self.direction} if self._are_word_forms else {TOKENS: self.tokens}
-        fitted.notes = {**how, CHOICES: choices_as_json(self.report_.choices)}
+        told = {what: [choice.name, choice.reason] for what, choice in self.report_.choices.items()}
+        fitted.notes = {**how, CHOICES: told}
         fitted.save(path, force=force)
 
     @classmethod
@@ -277,16 +282,3 @@ class Predictor(Settings):
             loaded.report_ = Account(None, choices_from_json(found.notes.get(CHOICES, {}), known))
         loaded._fitted = found
         return loaded
-
-
-def _check_outputs(outputs: Column | None) -> None:
-    """Raises the error for examples that were given for outputs."""
-    first = next(iter(outputs), None) if isinstance(outputs, Sequence) else None
-    if isinstance(first, Example):
-        raise RecombineError("y holds examples, expected outputs.", hint="Give new examples as `augmented`.")
-
-
-def _mixing_rate(originals: int, new: int, asked: float | None) -> Choice[float] | None:
-    if not new:
-        return None
-    return mixing_rate(originals, new) if asked is None else Choice(f"{asked:g}", asked, "as given")

@@ -64,13 +64,9 @@ SILENT = Display()
 
 def shown(progress: Report | Display | None) -> Display:
     """Returns what a user's setting of ``progress`` stands for; a function is told how training goes."""
-    if isinstance(progress, Display):
-        return progress
-    return SILENT if progress is None else Display(progress=lambda what, *_: _told(what, progress))
-
-
-def _told(what: str, report: Report) -> AbstractContextManager[Report | None]:
-    return nullcontext(report if what.startswith(TRAINING) else None)
+    if progress is None or isinstance(progress, Display):
+        return progress or SILENT
+    return Display(progress=lambda what, *_: nullcontext(progress if what.startswith(TRAINING) else None))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -154,16 +150,9 @@ class Settings:
 
     @classmethod
     def _restored(cls, saved: Mapping[str, Any], *, place: Path, given: Mapping[str, object]) -> Self:
-        """Returns what has the settings of a file, and says which functions it lacks.
+        """Returns what has the settings that ``_saved`` gave, or the given ones instead; says which functions it lacks.
 
-        Args:
-            saved: Settings as ``_saved`` gave them.
-            place: Where they come from.
-            given: Settings to have instead of those.
-
-        Raises:
-            LookupError: If the file has a setting that there is not.
-            TypeError: If a setting is of another type.
+        Raises whatever goes wrong if the file has an unknown setting, or one of another type; see `fitting`.
         """
         types = get_type_hints(cls)
         kept = {name: value for name, value in saved.items() if name not in given}
@@ -204,25 +193,9 @@ def _from_json(value: object, hint: Any) -> Any:  # noqa: ANN401
     return Resampler(**settings, relevant=is_tag if value["tags"] else None)
 
 
-def choices_as_json(choices: Mapping[str, Choice[object]]) -> dict[str, Any]:
-    """Returns what was chosen and why, JSON-friendly."""
-    return {what: [choice.name, choice.reason] for what, choice in choices.items()}
-
-
 def choices_from_json(saved: object, values: Mapping[str, object]) -> dict[str, Choice[object]]:
-    """Returns choices as a file has them.
-
-    Args:
-        saved: What ``choices_as_json`` gave.
-        values: What was chosen, where that is known; else its name stands for it.
-
-    Raises:
-        TypeError: If there are no choices.
-        ValueError: If one is none.
-    """
-    if not isinstance(saved, dict):
-        raise TypeError(f"{saved!r} are no choices")
-    found = {what: typed(told, tuple[str, ...]) for what, told in saved.items()}
+    """Returns choices as a file has them: names and reasons, and the values where they are known, else the names."""
+    found = typed(saved, dict[str, tuple[str, str]])
     return {what: Choice(name, values.get(what, name), reason) for what, (name, reason) in found.items()}
 
 
@@ -231,17 +204,24 @@ def preserving_state(state: Path | None, report: Report | None, say: Say) -> Ite
     """Gives what training is to report to, so that the state of a run with other settings is neither used nor lost.
 
     Training goes on only from a state with its own settings and data, and replaces any other at its first save. Which
-    of the two it is shows after the first epoch.
-
-    Args:
-        state: Where the state of training is saved; None: nowhere.
-        report: Is told how training goes.
-        say: Is told of a state of another run, and where that is until `forget_state`.
+    of the two it is shows after the first epoch. The state of another run has a second name until `forget_state`.
     """
     if state is None or not state.exists():
         yield report
         return
-    aside = _set_aside(state)
+    run = read_tensors(state)[1].get("run")
+    if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
+        raise damaged(state)
+    # The state gets a second name: what takes the place of the first leaves the second alone.
+    aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
+    try:
+        aside.unlink(missing_ok=True)  # an earlier state of the same run
+        try:
+            os.link(state, aside)
+        except OSError:  # not all file systems have links
+            shutil.copy2(state, aside)
+    except OSError as error:
+        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(aside)) from error
     goes_on = True
 
     def told(steps: int, total: int, history: History) -> None:
@@ -262,34 +242,14 @@ def preserving_state(state: Path | None, report: Report | None, say: Say) -> Ite
             aside.unlink(missing_ok=True)
 
 
-def choice_beside(state: Path | None) -> Path | None:
+def choice_beside(state: Path) -> Path:
     """Returns where it is kept which network was chosen, beside the state of its training."""
-    return None if state is None else state.with_name(f"{state.name}.chosen")
+    return state.with_name(f"{state.name}.chosen")
 
 
 def forget_state(state: Path | None) -> None:
     """Removes the state of training, and all that was kept beside it, now that the result is safe."""
-    choice = choice_beside(state)
-    if state is not None and choice is not None:
-        choice.unlink(missing_ok=True)
-        state.unlink(missing_ok=True)
-        for aside in state.parent.glob(f"{escape(state.name)}{ASIDE}*"):
-            aside.unlink(missing_ok=True)
-
-
-def _set_aside(state: Path) -> Path:
-    """Gives the state a second name and returns it; what takes the place of the first leaves the second alone."""
-    _, description = read_tensors(state)
-    run = description.get("run")
-    if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
-        raise damaged(state)
-    aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
-    try:
-        aside.unlink(missing_ok=True)  # an earlier state of the same run
-        try:
-            os.link(state, aside)
-        except OSError:  # not all file systems have links
-            shutil.copy2(state, aside)
-    except OSError as error:
-        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(aside)) from error
-    return aside
+    if state is None:
+        return
+    for path in (choice_beside(state), state, *state.parent.glob(f"{escape(state.name)}{ASIDE}*")):
+        path.unlink(missing_ok=True)
