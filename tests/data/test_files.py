@@ -326,7 +326,7 @@ def test_inputs_come_alone_or_in_pairs(tmp_path: Path, name: str, content: str, 
     [
         ("mixed.tsv", "walk\nrun\tRUN\n", "mixed.tsv:1: found 1 column"),
         ("empty.txt", "\n\n", "empty"),
-        ("without.jsonl", '{"y": ["A"]}\n', "without.jsonl:1: the line has no 'x'"),
+        ("without.jsonl", '{"y": ["A"]}\n', "without.jsonl:1: the line lacks 'x'"),
         ("broken.jsonl", "{\n", "broken.jsonl:1: found '{', which is no JSON"),
     ],
 )

@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from recombine.data.formats import Format, Jsonl, Scan, Sigmorphon, Tsv, check_columns, looks_like_header, recognized
+from recombine.data.formats import Format, looks_like_header
 from recombine.data.text import Line
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance
 
-WORDS, CHARACTERS = Tsv(tokens="words"), Tsv(tokens="characters")
+WORDS, CHARACTERS = Format("tsv"), Format("tsv", "characters")
+JSONL, SCAN, SIGMORPHON = Format("jsonl"), Format("scan"), Format("sigmorphon")
 
 
 def parse(format: Format, *texts: str) -> list[Example]:
@@ -22,8 +23,8 @@ def error_of(format: Format, *texts: str) -> RecombineError:
     return caught.value
 
 
-def columns(*numbers: int, tokens: str = "words") -> Tsv:
-    return Tsv(tokens=tokens, columns=numbers)
+def columns(*numbers: int, tokens: str = "words") -> Format:
+    return Format("tsv", tokens, numbers)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +36,10 @@ def columns(*numbers: int, tokens: str = "words") -> Tsv:
         (columns(1, 2), "a\tb\tc\td", Example(("a",), ("b",))),
         (columns(1, 2, 3), "go\twent\tV;PST", Example(("go", "[V]", "[PST]"), ("went",))),
         (columns(2, 3, 1, tokens="characters"), "PST\tgo\twent", Example(("g", "o", "[PST]"), tuple("went"))),
-        (Sigmorphon(), "go to\twent to\tV;PST", Example((*"go to", "[V]", "[PST]"), tuple("went to"))),
-        (Scan(), "IN: jump twice OUT: I_JUMP I_JUMP", Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))),
-        (Jsonl(), '{"x": ["turn left"], "y": "a  b"}', Example(("turn left",), ("a", "b"))),
-        (Jsonl(tokens="characters"), '{"x": "a b", "y": ["ab"]}', Example(("a", " ", "b"), ("ab",))),
+        (SIGMORPHON, "go to\twent to\tV;PST", Example((*"go to", "[V]", "[PST]"), tuple("went to"))),
+        (SCAN, "IN: jump twice OUT: I_JUMP I_JUMP", Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))),
+        (JSONL, '{"x": ["turn left"], "y": "a  b"}', Example(("turn left",), ("a", "b"))),
+        (Format("jsonl", "characters"), '{"x": "a b", "y": ["ab"]}', Example(("a", " ", "b"), ("ab",))),
     ],
 )
 def test_lines_are_read(format: Format, text: str, expected: Example) -> None:
@@ -69,47 +70,55 @@ def with_method(text: str) -> str:
         (WORDS, ("a\t  ",), "the output (column 2) is empty"),
         (columns(1, 2, 3), ("a\tb\t",), "empty tag in ''"),
         (columns(1, 2, 3), ("a\tb\tV;;SG",), "empty tag in 'V;;SG'"),
-        (Sigmorphon(), ("go\twent",), "found 2 columns in 'go\\twent', expected 3"),
-        (Sigmorphon(), ("go\twent\tV;PST\t",), "found 4 columns"),
-        (Sigmorphon(), ("\twent\tV;PST",), "the lemma (column 1) is empty"),
-        (Sigmorphon(), ("go\t\tV;PST",), "the form (column 2) is empty"),
-        (Sigmorphon(), ("go\twent\t",), "empty tag in ''"),
-        (Scan(), ("jump\tI_JUMP",), "expected 'IN: "),
-        (Scan(), ("IN: jump",), "expected 'IN: "),
-        (Scan(), ("IN: jump OUT:I_JUMP",), "expected 'IN: "),
-        (Scan(), ("IN: jump OUT: I_JUMP OUT: I_JUMP",), "expected 'IN: "),
-        (Scan(), ("IN: jump OUT: I_JUMP IN: walk",), "expected 'IN: "),
-        (Scan(), ("IN: OUT: I_JUMP",), "input (after IN:) is empty"),
-        (Scan(), ("IN: jump OUT: ",), "output (after OUT:) is empty"),
-        (Scan(), ("IN: jump\ttwice OUT: I_JUMP",), r"token 'jump\ttwice'"),
-        (Jsonl(), ("a\tb",), "no JSON"),
-        (Jsonl(), (f"{{{PLAIN}",), "no JSON"),
-        (Jsonl(), ("[" * 90_000,), "no JSON"),
-        (Jsonl(), ("[1, 2]",), "found '[1, 2]' as line; expected an object"),
-        (Jsonl(), ('{"x": ["a"]}',), "has no 'y'"),
-        (Jsonl(), ('{"input": "a", "output": "b"}',), "has no 'x'; found the keys 'input, output'"),
-        (Jsonl(), ("{}",), "has no 'x'; found the keys none"),
-        (Jsonl(), (f'{{{PLAIN}, "z": 1, "wieght": 2}}',), "unknown keys: 'z', 'wieght'"),
-        (Jsonl(), ('{"x": ["a"], "x": ["b"], "y": ["c"]}',), "twice"),
-        (Jsonl(), ('{"x": [], "y": ["b"]}',), "the x is empty"),
-        (Jsonl(), ('{"x": ["a"], "y": "  "}',), "the y is empty"),
-        (Jsonl(), ('{"x": [1], "y": ["b"]}',), "found '[1]' as x"),
-        (Jsonl(), ('{"x": 3, "y": ["b"]}',), "found '3' as x"),
-        (Jsonl(), (r'{"x": "a\tb", "y": ["b"]}',), r"'a\tb'"),
-        (Jsonl(), (r'{"x": ["\ud800"], "y": ["b"]}',), "surrogate"),
-        (Jsonl(), (with_provenance('"geca"'),), "as provenance; expected an object"),
-        (Jsonl(), (with_provenance("{}"),), "the provenance has no 'method'"),
-        (Jsonl(), (with_provenance('{"method": 1}'),), "found '1' as method"),
-        (Jsonl(), (with_method('"score": 1'),), "unknown keys: 'score'"),
-        (Jsonl(), (with_method('"prototypes": 1'),), "found '1' as prototypes"),
-        (Jsonl(), (with_method('"prototypes": [{"x": ["a"]}]'),), "the prototype has no 'y'"),
-        (Jsonl(), (with_method('"log_probability": NaN'),), "NaN"),
-        (Jsonl(), (with_method('"log_probability": -1e999'),), "log_probability"),
-        (Jsonl(), (with_method(f'"log_probability": 1{"0" * 400}'),), "too large"),
-        (Jsonl(), (with_method('"log_probability": true'),), "found 'true' as log_probability"),
-        (Jsonl(), (with_method('"sources": ["1:1"]'),), "1 sources; expected one for each of the 2"),
-        (Jsonl(), (with_method('"sources": ["own:x", "1:1"]'),), "'own:I'"),
-        (Jsonl(), (with_method('"details": {"a": []}'),), "as details"),
+        (SIGMORPHON, ("go\twent",), "found 2 columns in 'go\\twent', expected 3"),
+        (SIGMORPHON, ("go\twent\tV;PST\t",), "found 4 columns"),
+        (SIGMORPHON, ("\twent\tV;PST",), "the lemma (column 1) is empty"),
+        (SIGMORPHON, ("go\t\tV;PST",), "the form (column 2) is empty"),
+        (SIGMORPHON, ("go\twent\t",), "empty tag in ''"),
+        (SCAN, ("jump\tI_JUMP",), "expected 'IN: "),
+        (SCAN, ("IN: jump",), "expected 'IN: "),
+        (SCAN, ("IN: jump OUT:I_JUMP",), "expected 'IN: "),
+        (SCAN, ("IN: jump OUT: I_JUMP OUT: I_JUMP",), "expected 'IN: "),
+        (SCAN, ("IN: jump OUT: I_JUMP IN: walk",), "expected 'IN: "),
+        (SCAN, ("IN: OUT: I_JUMP",), "input (after IN:) is empty"),
+        (SCAN, ("IN: jump OUT: ",), "output (after OUT:) is empty"),
+        (SCAN, ("IN: jump\ttwice OUT: I_JUMP",), r"token 'jump\ttwice'"),
+        (JSONL, ("a\tb",), "no JSON"),
+        (JSONL, (f"{{{PLAIN}",), "no JSON"),
+        (JSONL, ("[" * 90_000,), "no JSON"),
+        (JSONL, ("[1, 2]",), "the line is a list; expected an object"),
+        (JSONL, ('{"x": ["a"]}',), "the line lacks 'y'; found the keys 'x'"),
+        (JSONL, ('{"input": "a", "output": "b"}',), "the line lacks 'x'; found the keys 'input, output'"),
+        (JSONL, ("{}",), "the line lacks 'x'."),
+        (JSONL, (f'{{{PLAIN}, "z": 1, "wieght": 2}}',), "unknown key of the line 'z'"),
+        (JSONL, ('{"x": ["a"], "x": ["b"], "y": ["c"]}',), "twice"),
+        (JSONL, ('{"x": [], "y": ["b"]}',), "the x is empty"),
+        (JSONL, ('{"x": ["a"], "y": "  "}',), "the y is empty"),
+        (JSONL, ('{"x": [1], "y": ["b"]}',), "x[0] is 1; expected a string"),
+        (JSONL, ('{"x": 3, "y": ["b"]}',), "x is 3; expected a string or a list"),
+        (JSONL, (r'{"x": "a\tb", "y": ["b"]}',), r"'a\tb'"),
+        (JSONL, (r'{"x": ["\ud800"], "y": ["b"]}',), "surrogate"),
+        (JSONL, (with_provenance('"geca"'),), "provenance is 'geca'; expected an object or null"),
+        (JSONL, (with_provenance("{}"),), "provenance lacks 'method'"),
+        (JSONL, (with_provenance('{"method": 1}'),), "provenance.method is 1; expected a string"),
+        (JSONL, (with_method('"score": 1'),), "unknown key of provenance 'score'"),
+        (JSONL, (with_method('"prototypes": 1'),), "provenance.prototypes is 1; expected a list"),
+        (
+            JSONL,
+            (with_method('"prototypes": [{"x": ["a"]}]'),),
+            "provenance.prototypes[0] lacks 'y'; found",
+        ),
+        (JSONL, (with_method('"log_probability": NaN'),), "NaN"),
+        (JSONL, (with_method('"log_probability": -1e999'),), "found -inf as log_probability"),
+        (JSONL, (with_method(f'"log_probability": 1{"0" * 400}'),), "; expected a number"),
+        (
+            JSONL,
+            (with_method('"log_probability": true'),),
+            "provenance.log_probability is True; expected a number",
+        ),
+        (JSONL, (with_method('"sources": ["1:1"]'),), "1 sources; expected one for each of the 2"),
+        (JSONL, (with_method('"sources": ["own:x", "1:1"]'),), "found 'own:x' among the sources; expected"),
+        (JSONL, (with_method('"details": {"a": []}'),), "provenance.details.a is a list; expected"),
     ],
 )
 def test_errors_name_the_line_and_what_was_found(format: Format, texts: tuple[str, ...], found: str) -> None:
@@ -127,9 +136,9 @@ def test_hints_say_what_the_line_looks_like() -> None:
     assert "semicolons" in error_of(WORDS, "walk twice;WALK WALK").hint
     assert "list in JSON" in error_of(WORDS, '[{"x": "walk, run", "y": "WALK"}]').hint
     for text in ('{"x": 3, "y": ["b"]}', "[1, 2]", "walk"):
-        hint = error_of(Jsonl(), text).hint
+        hint = error_of(JSONL, text).hint
         shown = hint[hint.index("{") : hint.rindex("}") + 1]
-        assert parse(Jsonl(), shown) == [Example(("walk", "twice"), ("WALK", "WALK"))]
+        assert parse(JSONL, shown) == [Example(("walk", "twice"), ("WALK", "WALK"))]
 
 
 def test_jsonl_keeps_provenance_entirely() -> None:
@@ -140,12 +149,12 @@ def test_jsonl_keeps_provenance_entirely() -> None:
         sources=("written", "own:1", "2:3"),
         details={"template": "_ ş", "count": 3, "share": 0.1},
     )
-    text = Jsonl().render(Example(("a",), ("b", "c"), provenance))
+    text = JSONL.render(Example(("a",), ("b", "c"), provenance))
     assert "ş" in text
     assert json.loads(text)["provenance"]["prototypes"][1] == {"x": ["c"], "y": ["d", "e"]}
-    assert parse(Jsonl(), text)[0].provenance == provenance
-    assert Jsonl().render(Example(("a",), ("b",))) == '{"x": ["a"], "y": ["b"]}'
-    least = Jsonl().render(Example(("a",), ("b",), Provenance("m", log_probability=0.0)))
+    assert parse(JSONL, text)[0].provenance == provenance
+    assert JSONL.render(Example(("a",), ("b",))) == '{"x": ["a"], "y": ["b"]}'
+    least = JSONL.render(Example(("a",), ("b",), Provenance("m", log_probability=0.0)))
     assert json.loads(least)["provenance"] == {"method": "m", "log_probability": 0.0}
 
 
@@ -153,19 +162,19 @@ def test_prototypes_nested_too_deep() -> None:
     inner = f"{{{PLAIN}}}"
     for _ in range(1000):
         inner = with_method(f'"prototypes": [{inner}]')
-    assert "recursion" in error_of(Jsonl(), inner).message
+    assert "recursion" in error_of(JSONL, inner).message
 
 
 @pytest.mark.parametrize("details", [{"a": float("inf")}, {"a": object()}])
 def test_provenance_that_json_cannot_hold(details: dict[str, object]) -> None:
     with pytest.raises(RecombineError, match="cannot be written as JSON"):
-        Jsonl().render(Example(("a",), ("b",), Provenance("m", details=details)))
+        JSONL.render(Example(("a",), ("b",), Provenance("m", details=details)))
 
 
 @pytest.mark.parametrize("columns", [(), (1,), (1, 1), (0, 1), (1, 2, 3, 4), (1, 2, -1), "12"])
 def test_columns_that_make_no_sense(columns: tuple[int, ...]) -> None:
     with pytest.raises(RecombineError, match="columns"):
-        check_columns(columns)
+        Format("auto", columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +194,7 @@ def test_columns_that_make_no_sense(columns: tuple[int, ...]) -> None:
     ],
 )
 def test_formats_are_recognized(text: str, expected: str) -> None:
-    assert recognized(text) == expected
+    assert Format("auto").recognized(text).name == expected
 
 
 @pytest.mark.parametrize("names", ["input\toutput", "Source\tTarget", "command\taction", "x\ty", "frage\tantwort"])

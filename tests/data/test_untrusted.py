@@ -38,6 +38,7 @@ def test_tables_become_dataclasses_and_lists_tuples() -> None:
     [
         ([], "the document is a list; expected an object."),
         ({}, "the document lacks 'inner'."),
+        ({"iner": {}}, "the document lacks 'inner'; found the keys 'iner'."),
         ({"inner": {"cuont": 1}}, "unknown key of inner 'cuont'. Did you mean 'count'?"),
         ({"inner": {"count": True}}, "inner.count is True; expected a whole number."),
         ({"inner": {"count": 1.0}}, "inner.count is 1.0; expected a whole number."),

@@ -1,21 +1,19 @@
 """Reads examples from files of any format and writes them; what is written reads back equal."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from recombine.data.formats import Format, Jsonl, Scan, Sigmorphon, Tsv, check_columns, recognized
+from recombine.data.formats import FORMATS as FORMATS
+from recombine.data.formats import Format
 from recombine.data.output import replacing
-from recombine.data.text import STANDARD, Line, check_kind, check_side, decode, read_lines, shown
-from recombine.errors import RecombineError, unknown
+from recombine.data.text import STANDARD, Line, check_side, decode, read_lines, shown
+from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import Inflection
 
 _Item = TypeVar("_Item")
-
-FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
-"""The formats; ``"auto"`` stands for the one that ``detect`` finds."""
 
 MAX_EXAMPLES = 10_000_000
 """The most examples of a file that are held together; reading one by one has no such limit."""
@@ -61,20 +59,8 @@ def iterate(
     Raises:
         RecombineError: At once if an argument makes no sense; later if something is wrong with the file.
     """
-    lines = _lines(source, header=header)
-    if format != "auto":
-        return _format(format, tokens=tokens, columns=columns, header=header).parse(lines)
-    check_kind(tokens)
-    check_columns(columns)
-    return _iterate_detected(source, lines, tokens=tokens, columns=columns, header=header)
-
-
-def _iterate_detected(
-    source: str | Path, lines: Iterator[Line], *, tokens: str, columns: tuple[int, ...] | None, header: bool
-) -> Iterator[Example]:
-    first = list(islice(lines, 1))
-    format = _detected(source, first, columns)
-    yield from _format(format, tokens=tokens, columns=columns, header=header).parse(chain(first, lines))
+    lines, chosen = _opened(source, format, tokens, columns, header=header)
+    return chosen.parse(lines)
 
 
 def read_inputs(
@@ -89,12 +75,8 @@ def read_inputs(
 
     The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
     """
-    check_kind(tokens)
-    check_columns(columns)
-    lines = _at_least_one(_lines(source, header=header), source)
-    if format == "auto":
-        format = _detected(source, lines, columns)
-    return list(_format(format, tokens=tokens, columns=columns, header=header).parse_inputs(lines))
+    lines, chosen = _opened(source, format, tokens, columns, header=header)
+    return list(chosen.parse_inputs(_at_least_one(lines, source)))
 
 
 def write(
@@ -122,8 +104,8 @@ def write(
         RecombineError: If the target cannot be written or an example cannot be written in the format.
     """
     if format == "auto":
-        format = "jsonl" if _is_jsonl(target) else "tsv"
-    chosen = _format(format, tokens=tokens)
+        format = "jsonl" if Path(target).suffix == ".jsonl" else "tsv"
+    chosen = Format(format, tokens)
     file = "stdout" if str(target) == STANDARD else str(target)
     count = 0
     with replacing(target, force=force) as stream:
@@ -141,8 +123,7 @@ def read_inflections(source: str | Path) -> list[Inflection]:
     Raises:
         RecombineError: If the file cannot be read, does not keep to the format or holds no word form.
     """
-    examples = _at_least_one(Sigmorphon().parse(_lines(source)), source)
-    return [Inflection.from_fields(example.x, example.y) for example in examples]
+    return [Inflection.from_fields(example.x, example.y) for example in read(source, format="sigmorphon")]
 
 
 def detect(source: str | Path, *, header: bool = False) -> str:
@@ -152,48 +133,22 @@ def detect(source: str | Path, *, header: bool = False) -> str:
         source: A path; of standard input the first line would be lost.
         header: Whether that line names the columns, and the next one tells.
     """
-    return _detected(source, list(islice(_lines(source, header=header), 1)), None)
+    lines, chosen = _opened(source, "auto", "words", None, header=header)
+    first = next(lines, None)
+    return chosen.recognized(first.text if first else "").name
 
 
-def _lines(source: str | Path, *, header: bool = False) -> Iterator[Line]:
+def _opened(
+    source: str | Path, format: str, tokens: str, columns: tuple[int, ...] | None, *, header: bool
+) -> tuple[Iterator[Line], Format]:
+    """Returns the lines of a file and how they are to be read, once the settings are seen to make sense together."""
     if not isinstance(source, str | Path):
         raise RecombineError(f"{shown(repr(source))} is no path.", hint="Name a file, by a string or a Path.")
-    return islice(read_lines(source), 1 if header else 0, None)
-
-
-def _format(name: str, *, tokens: str, columns: tuple[int, ...] | None = None, header: bool = False) -> Format:
-    """Returns a format with its settings, once they are seen to make sense together."""
-    check_kind(tokens)
-    check_columns(columns)
-    if columns is not None and name != "tsv":
-        raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` for the format {name!r}.")
-    if header and name not in ("tsv", "sigmorphon"):
-        raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` for the format {name!r}.")
-    if tokens == "characters" and name == "scan":
-        raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
-    match name:
-        case "tsv":
-            return Tsv(tokens=tokens, columns=columns)
-        case "jsonl":
-            return Jsonl(tokens=tokens)
-        case "scan":
-            return Scan()
-        case "sigmorphon":
-            return Sigmorphon()
-    raise unknown("format", name, (*FORMATS, "auto"))
-
-
-def _detected(source: str | Path, lines: Sequence[Line], columns: tuple[int, ...] | None) -> str:
-    """Returns the name of a file's format, by the file's name, by the choice of columns, or by the first line."""
-    if _is_jsonl(source):
-        return "jsonl"
-    if columns is not None:
-        return "tsv"  # the only format with columns to choose
-    return recognized(lines[0].text if lines else "")
-
-
-def _is_jsonl(path: str | Path) -> bool:
-    return Path(path).suffix == ".jsonl"
+    if format == "auto" and Path(source).suffix == ".jsonl":
+        format = "jsonl"
+    elif format == "auto" and columns is not None:
+        format = "tsv"  # the only format with columns to choose
+    return islice(read_lines(source), 1 if header else 0, None), Format(format, tokens, columns, header)
 
 
 def _encode(example: Example, format: Format, *, place: Line) -> bytes:

@@ -1,206 +1,134 @@
-"""The formats of files of examples, line by line: TSV, SIGMORPHON's columns, SCAN's lines, and JSON lines."""
+"""The formats of files of examples: TSV, SIGMORPHON's columns, SCAN's lines, and JSON lines."""
 
 import json
 import math
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NoReturn, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Any, NoReturn, TypeVar
 
-from recombine.data.text import Line, check_side, join, shown, split
-from recombine.errors import RecombineError
+from recombine.data.text import Line, check_kind, check_side, join, shown, split
+from recombine.data.untrusted import typed
+from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Provenance, Tokens
 from recombine.inflection import Inflection, is_tag, tag_token
 
 _Found = TypeVar("_Found")
 
+FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
+"""The formats; ``"auto"`` stands for the one that ``files.detect`` finds."""
 
-class Format(ABC):
-    """Lines to examples and back."""
+_TAGS = re.compile(r"[A-Z][A-Za-z0-9.+/{}_-]*(;[A-Za-z0-9{][A-Za-z0-9.+/{}_-]*)+")
+_SOURCE = re.compile(r"written|own:[1-9][0-9]*|[1-9][0-9]*:[1-9][0-9]*")
+_JSON_HINT = 'Write for example {"x": "walk twice", "y": ["WALK", "WALK"]}, one such object a line.'
 
-    name: ClassVar[str]
-    """What messages and options call the format."""
 
-    @abstractmethod
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Lines to examples and back.
+
+    Attributes:
+        name: One of ``FORMATS``, or ``"auto"``: the one that the first line looks like.
+        tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``.
+        columns: For TSV, the columns of input and output, from 1, and perhaps of features between semicolons, which
+            join the input as tag tokens. None: the file has two columns.
+        header: Whether the first line, which is not among those to parse, names the columns.
+    """
+
+    name: str
+    tokens: str = "words"
+    columns: tuple[int, ...] | None = None
+    header: bool = False
+
+    def __post_init__(self) -> None:
+        check_kind(self.tokens)
+        if self.columns is not None:
+            _check_columns(self.columns)
+        if self.name == "auto":
+            return
+        if self.name not in FORMATS:
+            raise unknown("format", self.name, (*FORMATS, "auto"))
+        if self.columns is not None and self.name != "tsv":
+            raise RecombineError(
+                "only TSV has columns to choose.", hint=f"Leave out `columns` for the format {self.name!r}."
+            )
+        if self.header and self.name not in ("tsv", "sigmorphon"):
+            raise RecombineError(
+                "only TSV has a header to skip.", hint=f"Leave out `header` for the format {self.name!r}."
+            )
+        if self.tokens == "characters" and self.name == "scan":
+            raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
+
+    def recognized(self, text: str) -> "Format":
+        """Returns the format itself, or for ``"auto"`` the one that a file's first line looks like."""
+        if self.name != "auto":
+            return self
+        name, fields = "tsv", text.split("\t")
+        if text.startswith("IN: "):
+            name = "scan"
+        elif text.startswith("{") and len(fields) == 1:
+            name = "jsonl"
+        elif len(fields) == 3 and _TAGS.fullmatch(fields[-1]):
+            name = "sigmorphon"
+        return replace(self, name=name)
+
     def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
-        """Yields an example for each line.
+        """Yields an example for each line, as the lines come.
 
         Raises:
             RecombineError: If a line does not keep to the format.
         """
+        lines = iter(lines)
+        for first in islice(lines, 1):
+            found, every = self.recognized(first.text), chain([first], lines)
+            match found.name:
+                case "scan":
+                    yield from map(_from_scan, every)
+                case "jsonl":
+                    yield from (_example(_from_json(line, _Pair), line=line, tokens=self.tokens) for line in every)
+                case "sigmorphon":
+                    yield from _from_columns(every, "characters", (1, 2, 3), width=3, sides=("lemma", "form"))
+                case _ if self.columns is None:
+                    yield from _from_columns(every, self.tokens, (1, 2), width=2)
+                case _:
+                    width = max(first.text.count("\t") + 1, *self.columns)
+                    yield from _from_columns(every, self.tokens, self.columns, width=width)
 
-    @abstractmethod
+    def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
+        """Yields what a predictor reads of each line, in which there may be nothing else; raises as ``parse`` does."""
+        found = self.recognized(lines[0].text)
+        if found.name == "jsonl":
+            return (_side(_from_json(line, _Input).x, "x", line=line, tokens=self.tokens) for line in lines)
+        if found.name == "sigmorphon":
+            return (example.y for example in found.parse(lines))
+        if found.name == "tsv" and not any("\t" in line.text for line in lines):
+            return (check_side(split(line.text, self.tokens), "input", line=line) for line in lines)
+        return (example.x for example in found.parse(lines))
+
     def render(self, example: Example) -> str:
         """Returns the line of an example.
 
         Raises:
             RecombineError: If the format cannot hold the example.
         """
-
-    def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
-        """Yields what a predictor reads of each line; raises as ``parse`` does."""
-        return (example.x for example in self.parse(lines))
-
-
-class Tsv(Format):
-    """Columns between tabs: an input, an output, and perhaps features of the input.
-
-    Args:
-        tokens: What a token is: ``"words"`` or ``"characters"``.
-        columns: The columns of input and output, from 1, and perhaps of features between semicolons, which join the
-            input as tag tokens. None: the file has two columns.
-    """
-
-    name = "tsv"
-    sides: ClassVar = ("input", "output")
-
-    def __init__(self, *, tokens: str, columns: tuple[int, ...] | None = None) -> None:
-        self.tokens = tokens
-        self.columns = columns or (1, 2)
-        self.width = None if columns else 2
-        """How many columns all lines must have; None: as many as the first."""
-
-    def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
-        """Yields an example for each line."""
-        width = self.width
-        for line in lines:
-            fields = line.text.split("\t")
-            width = width or max(len(fields), *self.columns)
-            if len(fields) != width:
-                number = f"{len(fields)} column{'' if len(fields) == 1 else 's'}"
-                raise line.error(
-                    f"found {number} in {shown(line.text)}, expected {width} separated by tabs.",
-                    hint=self._width_hint(line, len(fields), width),
-                )
-            x, y, *features = (fields[column - 1] for column in self.columns)
-            tags = tuple(map(tag_token, _split_tags(features[0], line=line))) if features else ()
-            input_name, output_name = (
-                f"{side} (column {column})" for side, column in zip(self.sides, self.columns, strict=False)
-            )
-            yield Example(
-                x=check_side(split(x, self.tokens), input_name, line=line) + tags,
-                y=check_side(split(y, self.tokens), output_name, line=line),
-            )
-
-    def render(self, example: Example) -> str:
-        """Returns input, tab, output."""
+        match self.name:
+            case "jsonl":
+                try:
+                    return json.dumps(_as_object(example), ensure_ascii=False, allow_nan=False)
+                except (TypeError, ValueError) as error:
+                    message = f"the provenance of the example cannot be written as JSON: {error}."
+                    raise RecombineError(message) from None
+            case "scan":
+                return f"IN: {join(example.x, 'words')} OUT: {join(example.y, 'words')}"
+            case "sigmorphon":
+                inflection = Inflection.from_fields(example.x, example.y)
+                return "\t".join((inflection.lemma, inflection.form, ";".join(inflection.tags)))
         return f"{join(example.x, self.tokens)}\t{join(example.y, self.tokens)}"
 
-    def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
-        """Yields the input of each line; there may be nothing else in any of them."""
-        if any("\t" in line.text for line in lines):
-            return super().parse_inputs(lines)
-        return (check_side(split(line.text, self.tokens), "input", line=line) for line in lines)
 
-    def _width_hint(self, line: Line, found: int, expected: int) -> str:
-        if found == 1:
-            return _instead_of_tabs(line)
-        if found < expected:
-            return "Fill in the missing column, or choose others: `columns`."
-        return (
-            "Remove the stray tab, or choose `columns`. Lemma, form, tags are read by `format='sigmorphon'`; in "
-            "another order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and "
-            "tags. A line that names the columns is skipped with `header=True`."
-        )
-
-
-class Sigmorphon(Tsv):
-    """The three columns of the SIGMORPHON shared tasks: lemma, form, tags between semicolons.
-
-    Examples are in the generator's order: lemma, tags ▷ form.
-    """
-
-    name = "sigmorphon"
-    sides: ClassVar = ("lemma", "form")
-
-    def __init__(self) -> None:
-        super().__init__(tokens="characters", columns=(1, 2, 3))
-        self.width = 3
-
-    def render(self, example: Example) -> str:
-        """Returns lemma, form and tags."""
-        inflection = Inflection.from_fields(example.x, example.y)
-        return "\t".join((inflection.lemma, inflection.form, ";".join(inflection.tags)))
-
-    def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
-        """Yields the form of each line."""
-        return (example.y for example in self.parse(lines))
-
-    def _width_hint(self, line: Line, found: int, expected: int) -> str:
-        return "The columns are lemma, form, tags. If the file has another format, name it: `format`."
-
-
-class Scan(Format):
-    """The lines of the published SCAN files: ``IN: jump twice OUT: I_JUMP I_JUMP``."""
-
-    name = "scan"
-
-    def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
-        """Yields an example for each line."""
-        for line in lines:
-            words = split(line.text, "words")
-            if words[:1] != ("IN:",) or words.count("OUT:") != 1 or "IN:" in words[1:]:
-                raise line.error(
-                    f"found {shown(line.text)}, expected 'IN: input tokens OUT: output tokens'.",
-                    hint="If the file has another format, name it: `format`.",
-                )
-            middle = words.index("OUT:")
-            yield Example(
-                x=check_side(words[1:middle], "input (after IN:)", line=line),
-                y=check_side(words[middle + 1 :], "output (after OUT:)", line=line),
-            )
-
-    def render(self, example: Example) -> str:
-        """Returns the line of an example."""
-        return f"IN: {join(example.x, 'words')} OUT: {join(example.y, 'words')}"
-
-
-class Jsonl(Format):
-    """JSON lines, which keep provenance: ``{"x": [...], "y": [...], "provenance": {...}}``, one a line.
-
-    Args:
-        tokens: What a token is in an x or y that is a string and not a list of tokens.
-    """
-
-    name = "jsonl"
-
-    def __init__(self, *, tokens: str = "words") -> None:
-        self.tokens = tokens
-
-    def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
-        """Yields an example for each line."""
-        return (_JsonLine(line, self.tokens).example() for line in lines)
-
-    def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
-        """Yields the x of each line; there need be no y."""
-        return (_JsonLine(line, self.tokens).input() for line in lines)
-
-    def render(self, example: Example) -> str:
-        """Returns the line of an example."""
-        try:
-            return json.dumps(_as_object(example), ensure_ascii=False, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise RecombineError(f"the provenance of the example cannot be written as JSON: {error}.") from None
-
-
-def recognized(text: str) -> str:
-    """Returns the name of the format that a file's first line looks like."""
-    if text.startswith("IN: "):
-        return Scan.name
-    if text.startswith("{") and "\t" not in text:
-        return Jsonl.name
-    fields = text.split("\t")
-    return Sigmorphon.name if len(fields) == 3 and _TAGS.fullmatch(fields[-1]) else Tsv.name
-
-
-_TAGS = re.compile(r"[A-Z][A-Za-z0-9.+/{}_-]*(;[A-Za-z0-9{][A-Za-z0-9.+/{}_-]*)+")
-
-
-def check_columns(columns: tuple[int, ...] | None) -> None:
-    """Raises an error if the columns are neither None nor two or three different numbers from 1."""
-    if columns is None:
-        return
+def _check_columns(columns: tuple[int, ...]) -> None:
     numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)
     if not numbers or len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
         told = ", ".join(map(str, columns)) if numbers else repr(columns)
@@ -208,6 +136,176 @@ def check_columns(columns: tuple[int, ...] | None) -> None:
             f"cannot read the columns {told or 'of an empty list'}.",
             hint="Expected the numbers of two columns (input, output) or three (and features), different, from 1.",
         )
+
+
+def _from_columns(
+    lines: Iterable[Line],
+    tokens: str,
+    columns: Sequence[int],
+    *,
+    width: int,
+    sides: tuple[str, str] = ("input", "output"),
+) -> Iterator[Example]:
+    """Yields the examples of lines with columns between tabs.
+
+    Args:
+        lines: The lines.
+        tokens: What a token is.
+        columns: The numbers of the columns of x and y, and perhaps of the tags of x.
+        width: How many columns each line must have.
+        sides: What messages call x and y.
+    """
+    input_name, output_name = (f"{side} (column {column})" for side, column in zip(sides, columns, strict=False))
+    for line in lines:
+        fields = line.text.split("\t")
+        if len(fields) != width:
+            number = f"{len(fields)} column{'' if len(fields) == 1 else 's'}"
+            hint = "The columns are lemma, form, tags. If the file has another format, name it: `format`."
+            raise line.error(
+                f"found {number} in {shown(line.text)}, expected {width} separated by tabs.",
+                hint=_width_hint(line.text, len(fields), width) if sides[0] == "input" else hint,
+            )
+        x, y, *features = (fields[column - 1] for column in columns)
+        tags = features[0].split(";") if features else []
+        if "" in tags:
+            tag_hint = "expected tags between semicolons, as in 'V;IND;PST'."
+            raise line.error(f"an empty tag in {shown(features[0])}; {tag_hint}")
+        yield Example(
+            x=(*check_side(split(x, tokens), input_name, line=line), *map(tag_token, tags)),
+            y=check_side(split(y, tokens), output_name, line=line),
+        )
+
+
+def _width_hint(text: str, found: int, expected: int) -> str:
+    """Says what a line with another number of columns looks like, and what to do about it."""
+    if found > expected:
+        return (
+            "Remove the stray tab, or choose `columns`. Lemma, form, tags are read by `format='sigmorphon'`; in "
+            "another order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and "
+            "tags. A line that names the columns is skipped with `header=True`."
+        )
+    if found > 1:
+        return "Fill in the missing column, or choose others: `columns`."
+    if text.startswith("["):
+        return (
+            'This looks like a list in JSON. Write one object a line, {"x": "...", "y": "..."}, to a file whose name '
+            "ends in .jsonl."
+        )
+    for sign, name in ((",", "commas"), (";", "semicolons")):
+        if sign in text:
+            return f"If these are columns between {name}, save the file with tabs instead."
+    return "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
+
+
+def _from_scan(line: Line) -> Example:
+    """Returns the example of a line of the published SCAN files: ``IN: jump twice OUT: I_JUMP I_JUMP``."""
+    words = split(line.text, "words")
+    if words[:1] != ("IN:",) or words.count("OUT:") != 1 or "IN:" in words[1:]:
+        raise line.error(
+            f"found {shown(line.text)}, expected 'IN: input tokens OUT: output tokens'.",
+            hint="If the file has another format, name it: `format`.",
+        )
+    middle = words.index("OUT:")
+    return Example(
+        x=check_side(words[1:middle], "input (after IN:)", line=line),
+        y=check_side(words[middle + 1 :], "output (after OUT:)", line=line),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """The object of a line of JSON of which only x is read."""
+
+    x: Tokens | str
+    y: Any = None
+    provenance: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """A provenance as an object of JSON."""
+
+    method: str
+    prototypes: tuple["_Pair", ...] = ()
+    log_probability: float | None = None
+    sources: Tokens = ()
+    details: dict[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """An example as an object of JSON."""
+
+    x: Tokens | str
+    y: Tokens | str
+    provenance: _Origin | None = None
+
+
+def _from_json(line: Line, kind: type[_Found]) -> _Found:
+    """Returns the object in a line of JSON."""
+    try:
+        value = json.loads(line.text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
+        found: _Found = typed(value, kind, whole="the line")
+    except (ValueError, RecursionError) as error:
+        raise line.error(
+            f"found {shown(line.text)}, which is no JSON that can be read ({error}); expected one object a line.",
+            hint=_JSON_HINT,
+        ) from None
+    except RecombineError as error:
+        raise line.error(error.message, hint=error.hint or _JSON_HINT) from None
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _side(value: Tokens | str, name: str, *, line: Line, tokens: str) -> Tokens:
+    return check_side(split(value, tokens) if isinstance(value, str) else value, name, line=line)
+
+
+def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
+    """Returns the example that an object of JSON stands for, once its values are known to make sense."""
+    x, y = (_side(side, name, line=line, tokens=tokens) for name, side in (("x", found.x), ("y", found.y)))
+    origin = found.provenance
+    if origin is None:
+        return Example(x, y)
+    for name, value in {"log_probability": origin.log_probability, **origin.details}.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise line.error(f"found {value} as {name}; expected a finite number.")
+    for source in origin.sources:
+        if not _SOURCE.fullmatch(source):
+            raise line.error(
+                f"found {shown(source)} among the sources; expected 'written', 'own:I' or 'K:J', counted from 1."
+            )
+    if origin.sources and len(origin.sources) != len(x) + len(y):
+        number = f"{len(origin.sources)} sources"
+        raise line.error(f"there are {number}; expected one for each of the {len(x) + len(y)} tokens of x and y.")
+    prototypes = tuple(_example(each, line=line, tokens=tokens) for each in origin.prototypes)
+    provenance = Provenance(origin.method, prototypes, origin.log_probability, origin.sources, origin.details)
+    return Example(x, y, provenance)
+
+
+def _as_object(example: Example) -> Mapping[str, Any]:
+    provenance = example.provenance
+    if provenance is None:
+        return {"x": example.x, "y": example.y}
+    origin = {
+        "method": provenance.method,
+        "prototypes": [_as_object(prototype) for prototype in provenance.prototypes],
+        "log_probability": provenance.log_probability,
+        "sources": provenance.sources,
+        "details": dict(provenance.details),
+    }
+    told = {key: value for key, value in origin.items() if value not in (None, [], (), {})}
+    return {"x": example.x, "y": example.y, "provenance": told}
 
 
 _HEADERS = {
@@ -246,149 +344,3 @@ def _are_unlike_words(example: Example) -> bool:
         return False
     x, y = example.x[0].casefold(), example.y[0].casefold()
     return x not in y and y not in x
-
-
-def _split_tags(field: str, *, line: Line) -> Tokens:
-    """Returns the tags of a field such as ``V;IND;PST``."""
-    tags = tuple(field.split(";"))
-    if "" in tags:
-        raise line.error(f"an empty tag in {shown(field)}; expected tags between semicolons, as in 'V;IND;PST'.")
-    return tags
-
-
-def _instead_of_tabs(line: Line) -> str:
-    """Says what a line without tabs looks like, and what to do about it."""
-    if line.text.startswith("["):
-        return (
-            'This looks like a list in JSON. Write one object a line, {"x": "...", "y": "..."}, to a file whose name '
-            "ends in .jsonl."
-        )
-    for sign, name in ((",", "commas"), (";", "semicolons")):
-        if sign in line.text:
-            return f"If these are columns between {name}, save the file with tabs instead."
-    return "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
-
-
-def _as_object(example: Example) -> dict[str, Any]:
-    sides: dict[str, Any] = {"x": example.x, "y": example.y}
-    provenance = example.provenance
-    if provenance is None:
-        return sides
-    origin = {
-        "method": provenance.method,
-        "prototypes": [_as_object(prototype) for prototype in provenance.prototypes],
-        "log_probability": provenance.log_probability,
-        "sources": provenance.sources,
-        "details": dict(provenance.details),
-    }
-    return {**sides, "provenance": {key: value for key, value in origin.items() if value not in (None, [], (), {})}}
-
-
-_SIDES = 'Write for example {"x": "walk twice", "y": ["WALK", "WALK"]}, one such object a line.'
-_SOURCE = re.compile(r"written|own:[1-9][0-9]*|[1-9][0-9]*:[1-9][0-9]*")
-
-
-class _JsonLine:
-    """A line of JSON whose values are checked one by one, so that an error names the line and the value."""
-
-    def __init__(self, line: Line, tokens: str) -> None:
-        self.line, self.tokens = line, tokens
-
-    def example(self) -> Example:
-        return self._checked(lambda value: self._example(value, "line"))
-
-    def input(self) -> Tokens:
-        return self._checked(
-            lambda value: self._side(self._known(value, "line", ("x",), ("y", "provenance"))["x"], "x")
-        )
-
-    def _checked(self, check: Callable[[object], _Found]) -> _Found:
-        """Returns what a check makes of the line's value."""
-        try:
-            return check(
-                json.loads(self.line.text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
-            )
-        except (ValueError, OverflowError, RecursionError) as error:
-            raise self.line.error(
-                f"found {shown(self.line.text)}, which is no JSON that can be read ({error}); "
-                "expected one object a line.",
-                hint=_SIDES,
-            ) from None
-
-    def _input(self, value: object) -> Tokens:
-        return self._side(self._known(value, "line", ("x",), ("y", "provenance"))["x"], "x")
-
-    def _example(self, value: object, name: str) -> Example:
-        found = self._known(value, name, ("x", "y"), ("provenance",))
-        x, y = self._side(found["x"], "x"), self._side(found["y"], "y")
-        origin = found.get("provenance")
-        return Example(x, y, None if origin is None else self._provenance(origin, len(x) + len(y)))
-
-    def _provenance(self, value: object, length: int) -> Provenance:
-        optional = ("prototypes", "log_probability", "sources", "details")
-        found = self._known(value, "provenance", ("method",), optional)
-        method, log_probability = found["method"], found.get("log_probability")
-        prototypes, details = found.get("prototypes", []), found.get("details", {})
-        if not isinstance(method, str):
-            raise self._unexpected(method, "method", "a string")
-        if log_probability is not None and (isinstance(log_probability, bool) or not _is_number(log_probability)):
-            raise self._unexpected(log_probability, "log_probability", "a number")
-        if not isinstance(prototypes, list):
-            raise self._unexpected(prototypes, "prototypes", "a list of objects with x and y")
-        if not isinstance(details, dict) or not all(isinstance(v, str) or _is_number(v) for v in details.values()):
-            raise self._unexpected(details, "details", "an object of strings and numbers")
-        return Provenance(
-            method=method,
-            prototypes=tuple(self._example(prototype, "prototype") for prototype in prototypes),
-            log_probability=None if log_probability is None else float(log_probability),
-            sources=self._sources(found.get("sources", []), length),
-            details=details,
-        )
-
-    def _sources(self, value: object, length: int) -> Tokens:
-        if not isinstance(value, list) or not all(isinstance(item, str) and _SOURCE.fullmatch(item) for item in value):
-            raise self._unexpected(value, "sources", "a list of 'written', 'own:I' or 'K:J', counted from 1")
-        if value and len(value) != length:
-            message = f"there are {len(value)} sources; expected one for each of the {length} tokens of x and y."
-            raise self.line.error(message)
-        return tuple(value)
-
-    def _side(self, value: object, name: str) -> Tokens:
-        if isinstance(value, str):
-            return check_side(split(value, self.tokens), name, line=self.line)
-        if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
-            raise self._unexpected(value, name, "a list of strings, or a string", hint=_SIDES)
-        return check_side(tuple(value), name, line=self.line)
-
-    def _known(self, value: object, name: str, required: Tokens, optional: Tokens) -> Mapping[str, Any]:
-        """Returns an object that has all required keys, and others only if they are optional."""
-        if not isinstance(value, dict):
-            raise self._unexpected(value, name, "an object", hint=_SIDES if name == "line" else None)
-        hint = f"Expected are the keys: {', '.join(required)}, and perhaps {', '.join(optional)}."
-        for key in required:
-            if key not in value:
-                found = shown(", ".join(value)) if value else "none"
-                raise self.line.error(f"the {name} has no {key!r}; found the keys {found}.", hint=hint)
-        strange = [key for key in value if key not in required + optional]
-        if strange:
-            raise self.line.error(f"the {name} has unknown keys: {', '.join(map(shown, strange))}.", hint=hint)
-        return value
-
-    def _unexpected(self, value: object, name: str, expected: str, *, hint: str | None = None) -> RecombineError:
-        found = shown(json.dumps(value, ensure_ascii=False))
-        return self.line.error(f"found {found} as {name}; expected {expected}.", hint=hint)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return found

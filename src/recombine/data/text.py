@@ -7,12 +7,11 @@ normalised.
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from sys import intern
-from typing import BinaryIO
 
 from recombine.errors import RecombineError, unknown
 from recombine.example import Tokens
@@ -22,6 +21,9 @@ MAX_LINE = 100_000
 
 MAX_TOKENS = 10_000
 """The longest input or output, in tokens: tables of examples are as wide as the longest."""
+
+TOKENS = ("words", "characters")
+"""What a token is: a run of anything but spaces, or one code point (a space is a token then)."""
 
 STANDARD = "-"
 """Stands for standard input or standard output."""
@@ -45,14 +47,9 @@ class Line:
     file: str
     number: int
 
-    @property
-    def place(self) -> str:
-        """Where the line stands, for errors."""
-        return f"{self.file}:{self.number}"
-
     def error(self, message: str, *, hint: str | None = None) -> RecombineError:
         """Returns the error that speaks of this line."""
-        return RecombineError(message, place=self.place, hint=hint)
+        return RecombineError(message, place=f"{self.file}:{self.number}", hint=hint)
 
 
 def shown(value: str) -> str:
@@ -61,9 +58,7 @@ def shown(value: str) -> str:
 
 
 def read_lines(source: str | Path) -> Iterator[Line]:
-    """Yields the lines of a file as they come, without waiting for its end.
-
-    Blank lines at the end of the file are no lines.
+    """Yields the lines of a file as they come, without waiting for its end. Blank lines at the end are no lines.
 
     Args:
         source: A path, or ``-`` for standard input.
@@ -72,25 +67,33 @@ def read_lines(source: str | Path) -> Iterator[Line]:
         RecombineError: If the file cannot be opened, is no UTF-8 text, has a blank line between others or a line of
             more than ``MAX_LINE`` characters.
     """
-    file = "stdin" if str(source) == STANDARD else str(source)
+    is_standard = str(source) == STANDARD
+    file = "stdin" if is_standard else str(source)
     blank: Line | None = None
     offset = 0
-    with _opened(source) as stream:
-        for number in count(1):
-            raw = stream.readline(_MAX_BYTES)
-            if not raw:
-                return
-            line = decode(raw, file=file, number=number, offset=offset)
-            offset += len(raw)
-            if not line.text.strip(" "):
-                blank = blank or line
-            elif blank:
-                raise blank.error(
-                    "the line is blank; expected an example in each line.",
-                    hint="Remove the line; blank lines may only stand at the end of the file.",
-                )
-            else:
-                yield line
+    try:
+        with nullcontext(sys.stdin.buffer) if is_standard else Path(source).open("rb") as stream:
+            for number in count(1):
+                raw = stream.readline(_MAX_BYTES)
+                if not raw:
+                    return
+                line = decode(raw, file=file, number=number, offset=offset)
+                offset += len(raw)
+                if not line.text.strip(" "):
+                    blank = blank or line
+                elif blank:
+                    raise blank.error(
+                        "the line is blank; expected an example in each line.",
+                        hint="Remove the line; blank lines may only stand at the end of the file.",
+                    )
+                else:
+                    yield line
+    except FileNotFoundError:
+        raise RecombineError("there is no such file.", place=file, hint="Check the path.") from None
+    except IsADirectoryError:
+        raise RecombineError("this is a folder; expected a file.", place=file, hint="Name one in it.") from None
+    except OSError as error:
+        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=file) from error
 
 
 def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
@@ -111,10 +114,10 @@ def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
             f"the file is binary (a NUL byte at offset {offset + raw.index(0)}); expected text in UTF-8.",
             hint="If it is text in UTF-16, convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW.",
         )
-    if len(raw) >= _MAX_BYTES:
-        raise _too_long(found)
+    # The last character may be cut off where a line is too long to be read whole.
+    is_whole = len(raw) < _MAX_BYTES
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8", "strict" if is_whole else "ignore")
     except UnicodeDecodeError as error:
         raise found.error(
             f"the byte 0x{raw[error.start]:02X} at offset {offset + error.start} is not UTF-8; expected text in UTF-8.",
@@ -124,41 +127,17 @@ def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
     if number == 1:
         text = text.removeprefix(_BYTE_ORDER_MARK)
     text = text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
-    if len(text) > MAX_LINE:
-        raise _too_long(found)
+    if len(text) > MAX_LINE or not is_whole:
+        raise found.error(
+            f"the line is longer than {MAX_LINE:,} characters, the most that an example may have.",
+            hint="Check that the file has one example in each line.",
+        )
     if "\r" in text:
         raise found.error(
             f"a carriage return stands inside the line, at character {text.index(chr(13)) + 1}.",
             hint="Lines end in \\n or \\r\\n. If the file has old Macintosh line ends: tr '\\r' '\\n' < FILE > NEW.",
         )
     return Line(text, file, number)
-
-
-def _too_long(line: Line) -> RecombineError:
-    return line.error(
-        f"the line is longer than {MAX_LINE:,} characters, the most that an example may have.",
-        hint="Check that the file has one example in each line.",
-    )
-
-
-@contextmanager
-def _opened(source: str | Path) -> Iterator[BinaryIO]:
-    if str(source) == STANDARD:
-        yield sys.stdin.buffer
-        return
-    try:
-        with Path(source).open("rb") as stream:
-            yield stream
-    except FileNotFoundError:
-        raise RecombineError("there is no such file.", place=str(source), hint="Check the path.") from None
-    except IsADirectoryError:
-        raise RecombineError("this is a folder; expected a file.", place=str(source), hint="Name one in it.") from None
-    except OSError as error:
-        raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(source)) from error
-
-
-TOKENS = ("words", "characters")
-"""What a token is: a run of anything but spaces, or one code point (a space is a token then)."""
 
 
 def check_kind(tokens: str) -> None:

@@ -19,8 +19,6 @@ import msgspec
 
 from recombine.errors import RecombineError, unknown
 
-_WHOLE = "the document"
-
 _WORDS = {
     "bool": "true or false",
     "int": "a whole number",
@@ -64,6 +62,7 @@ def typed(
     kind: Any,  # noqa: ANN401
     *,
     name: str = "",
+    whole: str = "the document",
     place: str | None = None,
     further: bool = False,
     toml: bool = False,
@@ -75,6 +74,7 @@ def typed(
         kind: Any type that msgspec knows, or a union of such types with others, which no file can hold and which are
             left out. A key of a dataclass may be missing if its field has a default.
         name: The keys that lead to the value, for errors.
+        whole: What errors call a value that no keys lead to.
         place: The file, for errors.
         further: Ignore unknown keys. Default: they are errors.
         toml: Use the words of TOML in errors. Default: those of JSON.
@@ -82,85 +82,72 @@ def typed(
     Raises:
         RecombineError: If a key is missing or unknown, or a value is of another type.
     """
-    kind = _in_files(kind)
+    # A union without functions and other things that files do not hold; any other type as it is.
+    options = [each for each in _options(kind) if each in _SIMPLE or get_origin(each) in _NESTED or is_dataclass(each)]
+    kind = reduce(or_, options) if options else kind
     try:
         found = msgspec.convert(value, kind)
         if not further:
-            _expect_known(value, msgspec.to_builtins(found), name)
+            _expect_known(value, msgspec.to_builtins(found), name, whole)
     except msgspec.ValidationError as error:
         words = _TOML_WORDS if toml else _WORDS
-        raise RecombineError(_in_words(str(error), value, kind, name, words), place=place) from error
+        raise RecombineError(_in_words(str(error), value, kind, name, whole, words), place=place) from error
     except (RecursionError, UnicodeEncodeError) as error:
         problem = "is nested too deeply" if isinstance(error, RecursionError) else "holds half a character"
-        raise RecombineError(f"{name or _WHOLE} {problem}.", place=place) from error
+        raise RecombineError(f"{name or whole} {problem}.", place=place) from error
     except RecombineError as error:  # of a dataclass whose values make no sense
         raise RecombineError(error.message, place=error.place or place, hint=error.hint) from error
     return found
 
 
-def _expect_known(given: object, known: object, name: str) -> None:
+def _expect_known(given: object, known: object, name: str, whole: str) -> None:
     """Raises the error for a key that did not find its way into a dataclass."""
     if isinstance(given, dict) and isinstance(known, dict):
         for key, value in given.items():
             if key not in known:
-                raise unknown(f"key of {name or _WHOLE}", key, known)
-            _expect_known(value, known[key], f"{name}.{key}" if name else key)
-    elif isinstance(given, list) and isinstance(known, list | tuple):
+                raise unknown(f"key of {name or whole}", key, known)
+            _expect_known(value, known[key], f"{name}.{key}" if name else key, whole)
+    elif isinstance(given, list) and isinstance(known, list | tuple) and (*given,) != (*known,):
         for number, (value, other) in enumerate(zip(given, known, strict=True)):
-            _expect_known(value, other, f"{name}[{number}]")
+            _expect_known(value, other, f"{name}[{number}]", whole)
 
 
-def _in_words(message: str, value: object, kind: Any, name: str, vocabulary: Mapping[str, str]) -> str:  # noqa: ANN401
+def _in_words(message: str, value: Any, kind: Any, name: str, whole: str, words: Mapping[str, str]) -> str:  # noqa: ANN401
     """Returns a message of msgspec's with the place and the value that it speaks of."""
     problem, _, path = message.partition(" - at `$")
-    steps = re.findall(r"\.{3}|[^.\[\]`]+", path)
-    where = f"{name}{path.rstrip('`')}".removeprefix(".") or _WHOLE
-    if missing := re.search("required field `(.+)`", problem):
-        return f"{where} lacks {missing[1]!r}."
     so_far = name
-    for step in steps:
-        kind = _within(kind, step)
+    for step in re.findall(r"\.{3}|[^.\[\]`]+", path):
+        (kind, *_) = (option for option in _options(kind) if option is not NoneType)
+        if get_origin(kind) in (list, tuple):
+            kind = get_args(kind)[0]
+        else:
+            kind = get_args(kind)[1] if get_origin(kind) is dict else get_type_hints(kind)[step]
         if isinstance(value, dict) and step == "...":  # msgspec does not tell which of the values it is
-            return next(_failures(value, kind, so_far, vocabulary))
-        value = value[int(step)] if isinstance(value, list) else value[step]  # type: ignore[index]
+            for key, each in value.items():
+                try:
+                    msgspec.convert(each, kind)
+                except msgspec.ValidationError as error:
+                    return _in_words(str(error), each, kind, f"{so_far}.{key}".removeprefix("."), whole, words)
+        value = value[int(step)] if isinstance(value, list) else value[step]
         so_far = f"{so_far}[{step}]" if step.isdecimal() else f"{so_far}.{step}".removeprefix(".")
-    options = _options(kind)
-    choices = [repr(choice) for option in options if get_origin(option) is Literal for choice in get_args(option)]
+    where = so_far or whole
+    if missing := re.search("required field `(.+)`", problem):
+        keys = f"; found the keys {_shown(', '.join(value))}" if value else ""
+        return f"{where} lacks {missing[1]!r}{keys}."
+    literals = [option for option in _options(kind) if get_origin(option) is Literal]
+    choices = [repr(choice) for option in literals for choice in get_args(option)]
     found = re.search(r"Expected `(.+?)`( of length \d+)?", problem)
     expected, length = (found[1].split(" | "), found[2] or "") if found else ([], "")
     if choices:
         expected = [each for each in expected if each not in ("str", "int")]  # the choices are of these types
     elif not found:
         expected = ["float"]  # the number is out of range
-    words = choices + [f"{vocabulary.get(each, each)}{length}" for each in expected]
-    return f"{where} is {_shown(value)}; expected {' or '.join(words)}."
-
-
-def _failures(table: Mapping[str, object], kind: Any, name: str, vocabulary: Mapping[str, str]) -> Iterator[str]:  # noqa: ANN401
-    """Yields what is wrong with the values of a table that has any keys."""
-    for key, value in table.items():
-        try:
-            msgspec.convert(value, kind)
-        except msgspec.ValidationError as error:
-            yield _in_words(str(error), value, kind, f"{name}.{key}".removeprefix("."), vocabulary)
+    alternatives = choices + [f"{words.get(each, each)}{length}" for each in expected]
+    return f"{where} is {_shown(value)}; expected {' or '.join(alternatives)}."
 
 
 def _options(kind: Any) -> Sequence[Any]:  # noqa: ANN401
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-
-
-def _in_files(kind: Any) -> Any:  # noqa: ANN401
-    """Returns a union without functions and other things that files do not hold; any other type as it is."""
-    options = [each for each in _options(kind) if each in _SIMPLE or get_origin(each) in _NESTED or is_dataclass(each)]
-    return reduce(or_, options) if options else kind
-
-
-def _within(kind: Any, step: str) -> Any:  # noqa: ANN401
-    """Returns the type that a step of a path leads to."""
-    (kind, *_) = (option for option in _options(kind) if option is not NoneType)
-    if get_origin(kind) in (list, tuple):
-        return get_args(kind)[0]
-    return get_args(kind)[1] if get_origin(kind) is dict else get_type_hints(kind)[step]
 
 
 def _shown(value: object) -> str:

@@ -14,7 +14,7 @@ import torch
 from recombine.augmentation.protocol import Samples, together
 from recombine.augmentation.recombination import Recombination
 from recombine.data import files
-from recombine.data.formats import Jsonl
+from recombine.data.formats import Format
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Progress, Report
@@ -246,7 +246,7 @@ def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
 def write_samples(each: Sequence[Samples], folder: Path) -> None:
     """Writes the samples of each seed, and how many candidates were rejected and why."""
     for number, samples in enumerate(each):
-        lines = "".join(f"{Jsonl().render(example)}\n" for example in samples)
+        lines = "".join(f"{Format('jsonl').render(example)}\n" for example in samples)
         (folder / f"{number}.jsonl").write_text(lines, encoding="utf-8")
     accounts = [
         {"requested": samples.requested, "rejected": dict(samples.rejected), "shortfall": samples.shortfall}
