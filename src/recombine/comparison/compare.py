@@ -95,6 +95,11 @@ class Plan:
         return LEARNED in self.methods or BOTH in self.methods
 
     @property
+    def predictor_seeds(self) -> list[int]:
+        """The seed of each predictor: for each method in turn, its own."""
+        return [*range(self.seed, self.seed + self.seeds)] * len(self.ordered)
+
+    @property
     def networks(self) -> dict[str, Any]:
         """How networks are trained, as settings of `Augmenter` and `Predictor`."""
         return {
@@ -108,12 +113,7 @@ class Plan:
 
 @dataclass
 class Drawn:
-    """The new examples of all methods.
-
-    Attributes:
-        samples: By method, then by seed; none for plain.
-        networks: The recombination networks, if there are any.
-    """
+    """The new examples, by method, then by seed, and the recombination networks if there are any."""
 
     samples: dict[str, list[Samples]] = field(default_factory=dict)
     networks: Recombination | None = None
@@ -127,10 +127,10 @@ class Comparison:
         split: The data.
         plan: What was compared.
         drawn: The new examples.
-        network: How the predictors of all methods were built and trained, and why so.
+        network: The network of all predictors, and why it was chosen.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
-        steps: After how many steps each epoch of it was over.
+        steps: The number of steps at the end of each epoch of it.
         training: What of that the verdict depends on.
     """
 
@@ -145,7 +145,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which methods help, on rare and on other examples, in one sentence, and why nothing rare was tested if so."""
+        """Which methods help, on rare and on other examples, and why nothing rare was tested if so."""
         return f"{sentence(self.judged, PLAIN, self.split.rare, self.training)} {self.split.shortfall}".rstrip()
 
 
@@ -173,21 +173,13 @@ def compare(
     every = [samples for method in plan.ordered for samples in drawn.samples[method]]
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = executor.alone()
-    [trained] = in_order(who, train, [display if who.here else SILENT])
-    history = trained.history
-    epoch = _steps_per_epoch(trained.network.value, plan, len(split.train), list(map(len, every)))
+    [(network, history, right)] = in_order(who, train, [display if who.here else SILENT])
+    epoch = _steps_per_epoch(network.value, plan, len(split.train), list(map(len, every)))
     training = _training(plan, drawn, history)
-    right = dict(zip(plan.ordered, np.split(trained.right, len(plan.ordered)), strict=True))
-    return Comparison(
-        split,
-        plan,
-        drawn,
-        trained.network,
-        judge(right, PLAIN, split.rare, training),
-        history,
-        [epoch * number for number in range(1, len(history.loss) + 1)],
-        training,
-    )
+    correct = dict(zip(plan.ordered, np.split(right, len(plan.ordered)), strict=True))
+    judged = judge(correct, PLAIN, split.rare, training)
+    steps = [epoch * number for number in range(1, len(history.loss) + 1)]
+    return Comparison(split, plan, drawn, network, judged, history, steps, training)
 
 
 def forget(folder: Path) -> None:
@@ -206,43 +198,36 @@ def draw(
 ) -> Drawn:
     """Lets each method make new examples of the training examples; nothing else is known to it.
 
-    Args:
-        split: What is trained on, and what is rare in it.
-        plan: What is compared.
-        display: Shows how it goes.
-        state: Where the state of training is saved now and then, and gone on from.
-        executor: Who lets them; each method is a job, but for ``both``, which shares the networks of ``learned``.
+    Arguments are as for `compare`, and `state` is the file of the state of training. Each method is a job, but for
+    ``both``, which shares the networks of ``learned``.
     """
     makers = [method for method in (OVERSAMPLE, BY_RULE) if method in plan.methods] + [LEARNED] * plan.learns
     if makers != [OVERSAMPLE]:
         kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
-        names = [method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE)]
-        display.say(f"{', '.join(names)}: {kept} are kept ({split.rarity.reason}).")
+        names = ", ".join(method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE))
+        display.say(f"{names}: {kept} are kept ({split.rarity.reason}).")
     make = partial(_made, split=split, plan=plan, state=state, display=display if executor.here else None)
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * plan.seeds}), Run()
     for made in run.finished([Job(f"samples by {method}", partial(make, method)) for method in makers], executor):
         drawn.samples |= made.samples
         drawn.networks = made.networks or drawn.networks
         for method, samples in made.samples.items():
-            display.say(f"{method}: {samples[0].account}{_of_other_seeds(samples)}")
+            counts = [f"{len(each):,}" for each in samples]
+            others = f" With other seeds: {', '.join(counts[1:])}." if len({*counts}) > 1 else ""
+            display.say(f"{method}: {samples[0].account}{others}")
     run.check()
     return drawn
 
 
-def _of_other_seeds(samples: Sequence[Samples]) -> str:
-    counts = [len(each) for each in samples]
-    return f" With other seeds: {', '.join(f'{count:,}' for count in counts[1:])}." if len({*counts}) > 1 else ""
-
-
 def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
-    rare, by_rule = split.rarity.resampler, partial(GECA, seed=plan.seed, seeds=plan.seeds)
+    rare, geca = split.rarity.resampler, GECA(rarity=split.rarity.resampler, seed=plan.seed, seeds=plan.seeds)
     if method == OVERSAMPLE:
         rarity: Rarity = "auto" if plan.epsilon is None else rare or Resampler(plan.epsilon)
         oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
         return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
     if method == BY_RULE:
-        return Drawn({method: by_rule(rarity=rare).fit(split.train).sample_each(plan.n)})
+        return Drawn({method: geca.fit(split.train).sample_each(plan.n)})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
     both = learned.Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
     try:
@@ -251,7 +236,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         shortfall = f"{error.message[0].upper()}{error.message[1:]}"
         made = {LEARNED: [Samples((), plan.n, shortfall=shortfall)] * plan.seeds}
         if BOTH in wanted:
-            half = by_rule(rarity=rare).fit(split.train).sample_each(plan.n // 2)
+            half = geca.fit(split.train).sample_each(plan.n // 2)
             made[BOTH] = [replace(samples, requested=plan.n, shortfall=shortfall) for samples in half]
         return Drawn({name: made[name] for name in wanted})
     makers: dict[str, learned.Augmenter] = {LEARNED: both.learned, BOTH: both}
@@ -281,27 +266,16 @@ def _steps_per_epoch(recipe: Recipe, plan: Plan, originals: int, new: Sequence[i
     """Returns how long epochs are; training does not tell where it was over before it went on."""
     rates = [(plan.p_aug or choices.mixing_rate(originals, count).value) if count else None for count in new]
     groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
-    training, _ = hold_out(groups, _networks(plan), recipe.held_out)
+    training, _ = hold_out(groups, plan.predictor_seeds, recipe.held_out)
     rows = max(len(first.rows) / first.share for first, *_ in training)
     return recipe.duration(rows).steps_per_epoch
 
 
-def _networks(plan: Plan) -> list[int]:
-    """Returns the seed of each predictor: for each method in turn, its own."""
-    return [*range(plan.seed, plan.seed + plan.seeds)] * len(plan.ordered)
-
-
-@dataclass
-class _Trained:
-    """How all predictors were trained, and which of their predictions are right (networks, test examples)."""
-
-    network: Choice[Recipe]
-    history: History
-    right: np.ndarray
-
-
-def _trained(split: Split, plan: Plan, every: Sequence[Samples], state: Path | None, display: Display) -> _Trained:
-    predictor = Predictor(seeds=_networks(plan), direction=plan.direction, progress=display, **plan.networks)
+def _trained(
+    split: Split, plan: Plan, every: Sequence[Samples], state: Path | None, display: Display
+) -> tuple[Choice[Recipe], History, np.ndarray]:
+    """Returns how all predictors were trained, and which of their predictions are right (networks, test examples)."""
+    predictor = Predictor(direction=plan.direction, progress=display, seeds=plan.predictor_seeds, **plan.networks)
     p_aug = plan.p_aug if any(every) else None
     predictor.fit(split.train, augmented_each=every, p_aug=p_aug, checkpoint=state)
     tests = split.questions(split.test, plan.direction)
@@ -309,4 +283,4 @@ def _trained(split: Split, plan: Plan, every: Sequence[Samples], state: Path | N
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
     assert predictor.report_ is not None
     network: Choice[Any] = predictor.report_.choices["network"]
-    return _Trained(network, predictor.networks_.fitted_.history, right)
+    return network, predictor.networks_.fitted_.history, right

@@ -2,10 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from recombine.augmentation.recombination import Recombination
 from recombine.comparison.compare import LEARNED, METHODS, Comparison
 from recombine.comparison.splitting import contents
 from recombine.comparison.verdict import BOTH
@@ -23,8 +22,6 @@ SAMPLES, TRACED = 100, 30
 RAREST = 200
 """For how many rare things it is told how often they are seen."""
 
-_NAMES = {SEPARATOR: "▷", END: "end"}
-
 
 def write_samples(found: Comparison, folder: Path) -> Path:
     """Writes all samples into the folder ``samples`` of a run, a file for each method and seed, and returns it."""
@@ -38,16 +35,17 @@ def write_samples(found: Comparison, folder: Path) -> Path:
 
 
 def run_record(found: Comparison, *, title: str, command: str, provenance: dict[str, str]) -> records.Run:
-    """Returns the whole of a comparison.
-
-    Args:
-        found: What was found.
-        title: What the data are called.
-        command: What was typed.
-        provenance: Where the figures are from.
-    """
-    split = found.split
-    shown = [(method, sample) for method in _shown(found) for sample in _first(found, method)[:SAMPLES]]
+    """Returns the whole of a comparison, with the name of the data, the command, and where the figures are from."""
+    split, drawn = found.split, found.drawn.samples
+    # Samples of `both` are made as those of `learned` are, so they are shown only where these are not.
+    first = {
+        method: drawn[method][0]
+        for method in reversed(METHODS)
+        if method in drawn and (method != BOTH or LEARNED not in drawn)
+    }
+    shown = [(method, sample) for method, samples in first.items() for sample in samples[:SAMPLES]]
+    rejected = sum((Counter(samples.rejected) for every in drawn.values() for samples in every), Counter[str]())
+    learned = drawn.get(LEARNED) or drawn.get(BOTH)
     return records.Run(
         format=1,
         title=title,
@@ -62,12 +60,16 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
         ),
         comparison=comparison(found),
         verdict=found.verdict,
-        curves=tuple(_curves(found)),
+        curves=_curves(found),
         samples=tuple(_sample(sample, method) for method, sample in shown),
-        attention=tuple(_attention(found.drawn.networks, shown)),
-        rejected=_rejected(found),
-        turned_down=tuple(_turned_down(found)),
-        rarity=tuple(_rarity(found)),
+        attention=tuple(_attention(found, sample, place) for place, (_, sample) in enumerate(shown)),
+        rejected=dict(sorted(rejected.items())),
+        turned_down=tuple(
+            records.TurnedDown(sample.x, sample.y, str(sample.provenance.details.get("rejected", "")))
+            for sample in (learned[0].turned_down if learned else ())
+            if sample.provenance is not None
+        ),
+        rarity=_rarity(found, next(filter(None, first.values()), ())),
         network=str(found.network),
     )
 
@@ -85,19 +87,8 @@ def comparison(found: Comparison) -> tuple[records.Compared, ...]:
     )
 
 
-def _shown(found: Comparison) -> list[str]:
-    """Returns the methods whose samples are shown; those of ``both`` are made as those of ``learned`` are."""
-    return [method for method in reversed(METHODS) if method != BOTH or LEARNED not in found.drawn.samples]
-
-
-def _first(found: Comparison, method: str) -> Sequence[Example]:
-    """Returns the samples that a method made with its first seed."""
-    drawn = found.drawn.samples.get(method)
-    return drawn[0].examples if drawn else ()
-
-
-def _curves(found: Comparison) -> Iterator[records.Curve]:
-    seeds = found.plan.seeds
+def _curves(found: Comparison) -> tuple[records.Curve, ...]:
+    seeds, curves = found.plan.seeds, []
     unknown = [[math.nan] * len(losses) for losses in found.history.loss]
     for number, method in enumerate(found.judged):
         own = slice(number * seeds, (number + 1) * seeds)
@@ -105,7 +96,8 @@ def _curves(found: Comparison) -> Iterator[records.Curve]:
             tuple(tuple(value if math.isfinite(value) else None for value in point[own]) for point in points)
             for points in (found.history.loss, found.history.evaluation or unknown)
         )
-        yield records.Curve(method, tuple(found.steps), loss, held_out)
+        curves.append(records.Curve(method, tuple(found.steps), loss, held_out))
+    return tuple(curves)
 
 
 def _sample(sample: Example, method: str) -> records.Sample:
@@ -115,59 +107,29 @@ def _sample(sample: Example, method: str) -> records.Sample:
     return records.Sample(sample.x, sample.y, method, origin.log_probability, prototypes, origin.sources)
 
 
-def _attention(
-    augmenter: Recombination | None, shown: Sequence[tuple[str, Example]]
-) -> Iterator[records.Attention | None]:
-    """Yields where the first network looked when it produced its first samples."""
-    if augmenter is not None and (not augmenter.prototypes or augmenter.recipe.twins):  # twins go by other names
-        augmenter = None
-    for place, (_, sample) in enumerate(shown):
-        is_traced = augmenter is not None and place < TRACED and _is_learned(sample)
-        yield _looked(augmenter, sample) if is_traced and augmenter is not None else None
-
-
-def _is_learned(sample: Example) -> bool:
-    return sample.provenance is not None and sample.provenance.method == "recombination"
-
-
-def _looked(augmenter: Recombination, sample: Example) -> records.Attention:
-    assert sample.provenance is not None
-    prototypes = [prototype.d for prototype in sample.provenance.prototypes]
+def _attention(found: Comparison, sample: Example, place: int) -> records.Attention | None:
+    """Returns where the first network looked when it produced a sample, which is among the first ones shown."""
+    augmenter, origin = found.drawn.networks, sample.provenance
+    if augmenter is None or not augmenter.prototypes or augmenter.recipe.twins:  # twins go by other names
+        return None
+    if place >= TRACED or origin is None or origin.method != "recombination":
+        return None
+    prototypes = [prototype.d for prototype in origin.prototypes]
     traced = trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d)
+    names = {SEPARATOR: "▷", END: "end"}
+    tokens, *read = (tuple(names.get(token, token) for token in d) for d in (traced.tokens, *traced.prototypes))
     weights = (
-        tuple(map(tuple, attention[:, : len(tokens)].round(3).tolist()))
-        for attention, tokens in zip(traced.attention, traced.prototypes, strict=True)
+        tuple(map(tuple, attention[:, : len(d)].round(3).tolist()))
+        for attention, d in zip(traced.attention, read, strict=True)
     )
-    return records.Attention(_named(traced.tokens), tuple(map(_named, traced.prototypes)), tuple(weights))
+    return records.Attention(tokens, tuple(read), tuple(weights))
 
 
-def _named(tokens: Tokens) -> Tokens:
-    return tuple(_NAMES.get(token, token) for token in tokens)
-
-
-def _rejected(found: Comparison) -> dict[str, int]:
-    """Returns how many candidates were turned down by reason, over all methods and seeds."""
-    every = (samples for drawn in found.drawn.samples.values() for samples in drawn)
-    total = sum((Counter(samples.rejected) for samples in every), Counter[str]())
-    return dict(sorted(total.items()))
-
-
-def _turned_down(found: Comparison) -> Iterator[records.TurnedDown]:
-    drawn = found.drawn.samples.get(LEARNED) or found.drawn.samples.get(BOTH)
-    for sample in drawn[0].turned_down if drawn else ():
-        if sample.provenance is not None:
-            yield records.TurnedDown(sample.x, sample.y, str(sample.provenance.details.get("rejected", "")))
-
-
-def _rarity(found: Comparison) -> list[records.Rarity]:
-    """Returns in how many training examples each rare thing is, alone and with the new ones that are shown first."""
+def _rarity(found: Comparison, new: Sequence[Example]) -> tuple[records.Rarity, ...]:
+    """Returns in how many training examples each rare thing is, alone and with new ones."""
     rare = found.split.phenomena[:RAREST]
-    first = next(filter(None, (_first(found, method) for method in _shown(found))), ())
-    before, new = (_counted(examples, rare) for examples in (found.split.train, first))
-    rows = [records.Rarity(" ".join(name), before[name], before[name] + new[name]) for name in rare]
-    return sorted(rows, key=lambda row: (row.before, row.token))
-
-
-def _counted(examples: Sequence[Example], rare: Sequence[Tokens]) -> Counter[Tokens]:
-    wanted = set(rare)
-    return Counter(part for example in examples for part in contents(example, wanted))
+    before, after = Counter[Tokens](), Counter[Tokens]()
+    for counts, examples in ((before, found.split.train), (after, (*found.split.train, *new))):
+        counts.update(part for example in examples for part in contents(example, set(rare)))
+    rows = [records.Rarity(" ".join(name), before[name], after[name]) for name in rare]
+    return tuple(sorted(rows, key=lambda row: (row.before, row.token)))

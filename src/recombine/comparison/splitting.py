@@ -61,16 +61,13 @@ class Split:
         count = sum(self.rare)
         if not self.phenomena or count >= TELLING:
             return ""
-        if self.held_out and not count:
-            return (
-                "No example with something rare in it could be held out: too little of what is in it would be left, "
-                "as of a token that occurs once, or its input has several outputs. Give test examples of it "
-                "(--test FILE)."
-            )
         few = f"Test examples with something rare in them: {count}; a verdict on the rare takes {TELLING} or more."
-        if self.held_out:
-            return f"{few} Give test examples of it (--test FILE), or more data with it: half of it stays in training."
-        return f"{few} Add some to the test examples."
+        if not self.held_out:
+            return f"{few} Add some to the test examples."
+        return (
+            f"{few} Half of what is rare stays in training, and what occurs once or has several outputs is not held "
+            "out. Give test examples of it (--test FILE), or more data with it."
+        )
 
     def questions(self, examples: Sequence[Example], direction: str) -> list[Example]:
         """Returns examples in the order in which predictors of a direction see them, if they are word forms."""
@@ -80,10 +77,7 @@ class Split:
 def given(train: Sequence[Example], test: Sequence[Example], *, epsilon: float | None = None) -> Split:
     """Takes test examples as they are; what is rare is decided by the training examples alone.
 
-    Args:
-        train: The training examples; repetitions count once.
-        test: The test examples.
-        epsilon: As for `find_rare`.
+    Repetitions of training examples count once; `epsilon` is as for `find_rare`.
 
     Raises:
         RecombineError: If there are fewer than two training examples, or only they are word forms.
@@ -99,19 +93,32 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
 
     Whatever an example has in it (tokens, and pairs if pairs are rare), half of the examples with it stay in training,
     so that nothing is tested that cannot be learned; what only one example has is never tested. Inputs that have
-    several outputs are not tested either: no prediction could be right for all.
-
-    Args:
-        examples: The examples; repetitions count once.
-        seed: The same seed gives the same split.
-        epsilon: As for `find_rare`.
+    several outputs are not tested either: no prediction could be right for all. Repetitions count once; `epsilon` is as
+    for `find_rare`.
 
     Raises:
         RecombineError: If there are too few examples.
     """
     distinct = distinct_examples(examples, least=LEAST, who="a comparison without a test set")
     rarity = find_rare(distinct, epsilon=epsilon, seen=True)
-    tested = _held_out(distinct, rarity, np.random.default_rng(seed).permutation(len(distinct)).tolist())
+    pairs = {found.ngram for found in rarity.seen if len(found.ngram) > 1}
+    every = [contents(example, pairs) for example in distinct]
+    total = Counter(part for parts in every for part in parts)
+    left = Counter(total)
+    word_forms = are_inflections(distinct)
+    inputs = [example.y if word_forms else example.x for example in distinct]
+    outputs = Counter(inputs)
+    rare = list(map(rarity, distinct))
+    share = min(MOST, SHARE * len(distinct))
+    budget = {True: max(1, int(min(share, (1 - KEPT) * sum(rare)))), False: max(1, int(share))}
+    tested = [False] * len(distinct)
+    for place in np.random.default_rng(seed).permutation(len(distinct)).tolist():
+        parts = every[place]
+        learnable = all(left[part] - 1 >= max(1, KEPT * total[part]) for part in parts)
+        if budget[rare[place]] and learnable and outputs[inputs[place]] == 1:
+            left.subtract(parts)
+            budget[rare[place]] -= 1
+            tested[place] = True
     if not any(tested):
         raise RecombineError(
             "no example can be held out: each has something in it that no other has.",
@@ -125,29 +132,6 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
         rarity=find_rare(train, epsilon=epsilon, seen=True),
         held_out=True,
     )
-
-
-def _held_out(examples: Sequence[Example], rarity: Rare, order: Sequence[int]) -> list[bool]:
-    """Tells of each example whether it is held out."""
-    pairs = {found.ngram for found in rarity.seen if len(found.ngram) > 1}
-    every = [contents(example, pairs) for example in examples]
-    total = Counter(part for parts in every for part in parts)
-    left = Counter(total)
-    word_forms = are_inflections(examples)
-    inputs = [example.y if word_forms else example.x for example in examples]
-    outputs = Counter(inputs)
-    rare = list(map(rarity, examples))
-    share = min(MOST, SHARE * len(examples))
-    budget = {True: max(1, int(min(share, (1 - KEPT) * sum(rare)))), False: max(1, int(share))}
-    tested = [False] * len(examples)
-    for place in order:
-        parts = every[place]
-        learnable = all(left[part] - 1 >= max(1, KEPT * total[part]) for part in parts)
-        if budget[rare[place]] and learnable and outputs[inputs[place]] == 1:
-            left.subtract(parts)
-            budget[rare[place]] -= 1
-            tested[place] = True
-    return tested
 
 
 def contents(example: Example, pairs: Set[Tokens]) -> list[Tokens]:

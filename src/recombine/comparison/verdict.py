@@ -11,7 +11,6 @@ import numpy as np
 from recombine.evaluation.significance import ALPHA, item_means, paired_p
 
 Part = Literal["all", "rare", "other"]
-PARTS: tuple[Part, ...] = ("all", "rare", "other")
 """All test examples, those with something rare in them, and the others."""
 
 BOTH = "both"
@@ -20,7 +19,7 @@ BOTH = "both"
 TELLING = 8
 """On fewer test examples nothing can be told: even if all of them went from wrong to right, that could be chance."""
 
-HELPS, DOES_NOT, HARMS, UNCLEAR = "helps", "does not help", "harms", "cannot tell"
+HELPS, DOES_NOT, HARMS, UNCLEAR, NO_GAIN = "helps", "does not help", "harms", "cannot tell", "nothing to gain"
 
 MARGIN = 0.02
 """A gain below this is called no help, if the test examples are many enough to rule out that it is more."""
@@ -148,11 +147,19 @@ def sentence(
     others = len(rare) - sum(rare)
     clauses = []
     if not helped and not training.has_learned(judged[plain]["other"].mean):
-        clauses.append(_unlearned(judged[plain], others, training))
+        scores = {"held-out originals": training.held_out, _counted(others, "other"): judged[plain]["other"].mean}
+        said = ", ".join(f"{score:.3f} on {what}" for what, score in scores.items() if not math.isnan(score))
+        clauses.append(f"cannot be told: the predictors have not learned the training data (exact match {said})")
     elif len(compared) > 1:
-        clauses += [_of_part(compared, plain, "rare", sum(rare)), _of_part(compared, plain, "other", others)]
+        counts: dict[Part, int] = {"rare": sum(rare), "other": others}
+        clauses += [
+            _of_part({method: parts[part] for method, parts in compared.items()}, plain, part, count)
+            for part, count in counts.items()
+        ]
     if training.without_samples:
-        clauses.append(_without_samples(training.without_samples))
+        same = "they are" if len(training.without_samples) > 1 else "it is"
+        names = _listed([*map(_spoken, training.without_samples)])
+        clauses.append(f"{names} made no samples, so {same} the plain predictor")
     if training.only_of_both:
         clauses.append(f"{_spoken(BOTH)} is {training.only_of_both} alone")
     if training.cut_short:
@@ -161,72 +168,49 @@ def sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _unlearned(plain: Mapping[Part, Judged], others: int, training: Training) -> str:
-    scores = {"held-out originals": training.held_out, _counted(others, "other"): plain["other"].mean}
-    said = ", ".join(f"{score:.3f} on {what}" for what, score in scores.items() if not math.isnan(score))
-    return f"cannot be told: the predictors have not learned the training data (exact match {said})"
+_CLAUSES = {
+    NO_GAIN: ("there is nothing to gain by {}", "there is nothing to gain by {}"),
+    HELPS: ("{} helps", "{} help"),
+    DOES_NOT: ("{} does not help", "{} do not help"),
+    HARMS: ("{} harms", "{} harm"),
+    UNCLEAR: ("it cannot be told whether {} helps", "it cannot be told whether {} help"),
+}
+"""What is said of one method, and of several."""
 
 
-def _without_samples(methods: Sequence[str]) -> str:
-    same = "they are" if len(methods) > 1 else "it is"
-    return f"{_listed([*map(_spoken, methods)])} made no samples, so {same} the plain predictor"
-
-
-def _of_part(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, count: int) -> str:
+def _of_part(judged: Mapping[str, Judged], plain: str, part: Part, count: int) -> str:
+    """Says of methods, among them plain, what they do on one part of the test examples."""
     if not count:
         return f"there are no {part} test examples"
+    where, baseline = f"on {_counted(count, part)}", judged[plain].mean
     if count < TELLING:
-        scores = ", ".join(f"{_spoken(method)} {parts[part].mean:.3f}" for method, parts in judged.items())
-        return f"on {_counted(count, part)}, fewer than {TELLING}, nothing can be told ({scores})"
-    where = f"on {_counted(count, part)} (plain {judged[plain][part].mean:.3f})"
-    if judged[plain][part].mean == 1:
-        said = [_nothing_to_gain(judged, plain, part), _clause(judged, plain, part, HARMS)]
-    else:
-        said = [_clause(judged, plain, part, verdict) for verdict in (HELPS, DOES_NOT, HARMS, UNCLEAR)]
-    return f"{where} {', '.join(filter(None, said))}"
-
-
-def _nothing_to_gain(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part) -> str:
-    """Says of methods that they do no harm, which is all that can be where plain is right everywhere."""
-    harmless = [method for method, parts in judged.items() if method != plain and parts[part].verdict != HARMS]
-    names = _named(judged, harmless, part)
-    return f"there is nothing to gain{f' by {_listed(names)}' if names else ''}"
+        scores = ", ".join(f"{_spoken(method)} {found.mean:.3f}" for method, found in judged.items())
+        return f"{where}, fewer than {TELLING}, nothing can be told ({scores})"
+    named: dict[str, list[str]] = {}
+    for method, found in judged.items():
+        if method != plain:
+            # Where plain is right everywhere, all that a method can do is harm.
+            verdict = NO_GAIN if baseline == 1 and found.verdict != HARMS else found.verdict
+            named.setdefault(verdict, []).append(f"{_spoken(method)} ({found.mean:.3f})")
+    said = ["there is nothing to gain"] if baseline == 1 and NO_GAIN not in named else []
+    for verdict, clauses in _CLAUSES.items():
+        if names := named.get(verdict):
+            said.append(clauses[len(names) > 1].format(_listed(names)))
+    torn = [method for method, found in judged.items() if found.torn]
+    if torn and UNCLEAR in named:
+        scores = "; ".join(f"{_spoken(method)} {_by_seed(judged[method].scores)}" for method in [plain, *torn])
+        said[-1] += f" because seeds disagree ({scores}), of which more may tell (--seeds)"
+    return f"{where} (plain {baseline:.3f}) {', '.join(said)}"
 
 
 def _counted(count: int, part: str) -> str:
     return f"{count:,} {part} {'example' if count == 1 else 'examples'}"
 
 
-def _clause(judged: Mapping[str, Mapping[Part, Judged]], plain: str, part: Part, verdict: str) -> str:
-    methods = [method for method, parts in judged.items() if method != plain and parts[part].verdict == verdict]
-    if not methods:
-        return ""
-    names, several = _listed(_named(judged, methods, part)), len(methods) > 1
-    if verdict == UNCLEAR:
-        why = _disagreement(judged, methods, plain, part)
-        return f"it cannot be told whether {names} {'help' if several else 'helps'}{why}"
-    if verdict in (HELPS, HARMS):
-        return f"{names} {verdict.removesuffix('s') if several else verdict}"
-    return f"{names} {'do' if several else 'does'} not help"
-
-
-def _disagreement(judged: Mapping[str, Mapping[Part, Judged]], methods: Sequence[str], plain: str, part: Part) -> str:
-    """Returns the scores of methods whose seeds disagree, beside those of plain; empty if none do."""
-    torn = [method for method in methods if judged[method][part].torn]
-    if not torn:
-        return ""
-    said = "; ".join(f"{_spoken(method)} {_by_seed(judged[method][part].scores)}" for method in [plain, *torn])
-    return f" because seeds disagree ({said}), of which more may tell (--seeds)"
-
-
 def _by_seed(scores: Sequence[float]) -> str:
     if len(scores) > LISTED:
         return f"{min(scores):.2f} to {max(scores):.2f}"
     return ", ".join(f"{score:.2f}" for score in scores)
-
-
-def _named(judged: Mapping[str, Mapping[Part, Judged]], methods: Sequence[str], part: Part) -> list[str]:
-    return [f"{_spoken(method)} ({judged[method][part].mean:.3f})" for method in methods]
 
 
 def _listed(names: Sequence[str]) -> str:
