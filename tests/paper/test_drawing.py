@@ -8,9 +8,9 @@ from recombine.augmentation.agreement import UNSHOWN
 from recombine.execution.executor import SERIAL, Processes
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
-from recombine.paper.drawing import _accept, _prior, drawn
 from recombine.paper.settings import WORD_FORMS
 from recombine.paper.tasks import Task
+from recombine.paper.work import _accept, _prior, drawn
 
 FORMS = [
     *(Inflection(f"lemma{letter}", ("V", "PRS"), f"form{letter}") for letter in "abcdefghij"),

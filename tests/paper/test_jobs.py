@@ -11,13 +11,12 @@ from word_forms import write_language
 
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
-from recombine.paper.drawing import drawn
 from recombine.paper.jobs import Joint, Source, join, sources
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.scale import word_form_scale
 from recombine.paper.settings import Settings
 from recombine.paper.stages import Cache
-from recombine.paper.work import Work, read_samples
+from recombine.paper.work import Work, drawn, read_samples
 
 ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 SPLITS = ("spanish-8", "turkish-8")

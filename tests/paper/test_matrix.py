@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -18,12 +18,12 @@ from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.example import Example
-from recombine.execution.executor import SERIAL, Processes
+from recombine.example import Example, Tokens
+from recombine.execution.executor import Processes
 from recombine.neighborhoods import LongShort
-from recombine.paper import matrix
-from recombine.paper.keys import Job, Keys, Population
-from recombine.paper.matrix import How, Matrix
+from recombine.paper import matrix, work
+from recombine.paper.keys import Keys, Population
+from recombine.paper.matrix import Matrix
 from recombine.paper.rows import SPLITS, Row, read_rows
 from recombine.paper.scale import Scale, tiny_settings, tiny_task
 from recombine.paper.settings import Settings, settings
@@ -61,15 +61,12 @@ class Run:
             [ROWS[name] for name in names],
             ["jump"],
             range(seeds),
-            How(
-                output=output,
-                cache=Cache(output / ".cache", self.said.append),
-                device=torch.device("cpu"),
-                population=population,
-            ),
+            output=output,
+            cache=Cache(output / ".cache", self.said.append),
+            device=torch.device("cpu"),
+            population=population,
             progress=self.progress,
             expect=self.expected.append,
-            say=self.said.append,
             scale=Scale(lambda *_: TASK, quick),
             known=list(ROWS.values()),
         )
@@ -246,23 +243,20 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", [1, 2, 3])
-def test_a_population_that_is_stopped_while_predictions_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
-) -> None:
+def test_a_population_that_is_stopped_while_predictions_are_kept(tmp_path: Path, kept: int) -> None:
     rows = ("geca", "baseline")  # of which the first has the longer epochs
     whole = Run(tmp_path / "whole", *rows)
-    calls = count(1)
-    keep = Work._keep
+    calls, write = count(1), work.write_predictions
 
-    def keep_some(work: Work, *words: Any, **named: Any) -> None:  # noqa: ANN401
+    def write_some(outputs: Sequence[Tokens], path: Path) -> None:
         if next(calls) > kept:
             raise Stopped
-        keep(work, *words, **named)
+        write(outputs, path)
 
-    monkeypatch.setattr(Work, "_keep", keep_some)
-    with pytest.raises(Stopped):
-        Run(tmp_path / "stopped", *rows)
-    monkeypatch.setattr(Work, "_keep", keep)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "write_predictions", write_some)
+        with pytest.raises(Stopped):
+            Run(tmp_path / "stopped", *rows)
     assert len(list((tmp_path / "stopped/.cache").glob("predictions-*/"))) == kept
     again = Run(tmp_path / "stopped", *rows)
     for row in rows:
@@ -338,8 +332,7 @@ def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, mo
 def test_the_key_of_a_predictor_names_what_it_has_of_its_population() -> None:
     keys, samples = Keys([TASK], [0], "cpu"), TASK.test[:1]
     one = settings(ROWS["recomb-2"], "jump")
-    short = Job(keys.predictor(one, (), 0), one.predictor, TASK, 0, (), None)
-    longer = Job(keys.predictor(one, samples, 0), one.predictor, TASK, 0, samples, 0.5)
+    (short,), (longer,) = keys.predictors(one, [()]), keys.predictors(replace(one, p_aug=0.5), [samples])
     both = Population([short, longer])
     assert both.stage(short).key != Population([short]).stage(short).key  # as many steps as the longer epoch asks for
     assert both.stage(longer).key == Population([longer]).stage(longer).key
@@ -370,16 +363,19 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert changed(one, Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")) == []  # no test set touches these
     assert changed(one, Keys([replace(TASK, train=TASK.train[1:])] * 2, [0, 1], "cpu")) == list(base)
     pair = TASK.test[:1]
-    predictor = keys.predictor(one, pair, 0)
+
+    def predictor(others: Keys = keys, found: Settings = one, samples: Sequence[Example] = pair, seed: int = 0) -> str:
+        return others.predictors(found, [samples] * len(others.seeds))[seed].key
+
     for other in (
-        keys.predictor(one, pair, 1),
-        keys.predictor(one, (), 0),
-        keys.predictor(replace(one, p_aug=0.5), pair, 0),
-        keys.predictor(replace(one, predictor=QUICK_PREDICTOR), pair, 0),
-        Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu").predictor(one, pair, 0),
+        predictor(seed=1),
+        predictor(samples=()),
+        predictor(found=replace(one, p_aug=0.5)),
+        predictor(found=replace(one, predictor=QUICK_PREDICTOR)),
+        predictor(Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")),
     ):
-        assert other != predictor
-    assert Keys([TASK], [0], "cpu").predictor(replace(one, n=3, generator=QUICK_GENERATOR), pair, 0) == predictor
+        assert other != predictor()
+    assert predictor(Keys([TASK], [0], "cpu"), replace(one, n=3, generator=QUICK_GENERATOR)) == predictor()
     assert keys.direct(one).key != keys.direct(replace(one, direct=replace(one.direct, first=1))).key
 
 
@@ -396,7 +392,6 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
 
     tasks = {split: tiny_task(split) for split in SPLITS}
     parts = {split: replace(data, train=data.train[:150], test=data.test[:20]) for split, data in tasks.items()}
-    how = How(output=tmp_path, cache=Cache(tmp_path / ".cache"), device=torch.device("cpu"))
     stages: list[str] = []
 
     @contextmanager
@@ -405,7 +400,14 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
         yield
 
     Matrix(
-        list(ROWS.values()), SPLITS, [0], how, progress=progress, scale=Scale(lambda split, _: parts[split], shorter)
+        list(ROWS.values()),
+        SPLITS,
+        [0],
+        output=tmp_path,
+        cache=Cache(tmp_path / ".cache"),
+        device=torch.device("cpu"),
+        progress=progress,
+        scale=Scale(lambda split, _: parts[split], shorter),
     ).run()
     records = [read(path) for path in tmp_path.glob("*.json")]
     assert {(found["row"], found["column"]) for found in records} == {
@@ -434,7 +436,7 @@ def test_what_splits_cannot_do_together_is_said_and_left_to_each(
 
     run, joint = Run(tmp_path, "baseline"), Failing()
     monkeypatch.setattr(matrix, "join", lambda *_: [joint])
-    run.matrix._do_jointly(SERIAL)
+    run.matrix._do_jointly()
     assert joint.parted
     assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."
 
@@ -451,11 +453,12 @@ def by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.mark.slow
 def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
-    (source,) = by_rule.matrix._missing_sources("jump")
+    (source,) = by_rule.matrix._missing_sources(by_rule.matrix.work["jump"])
     with by_rule.matrix._drawing_by_rule():
         assert not by_rule.stages
     assert by_rule.stages == ["jump, geca: samples"]
-    assert not source.is_missing(by_rule.matrix.work["jump"])
+    jump = by_rule.matrix.work["jump"]
+    assert jump.has(source.stage(jump))
 
 
 @pytest.mark.slow
@@ -467,4 +470,4 @@ def test_what_fails_beside_networks_is_said_and_left_to_be_done(by_rule: Run, mo
     with by_rule.matrix._drawing_by_rule():
         pass
     assert by_rule.said[-1] == "jump, geca: samples: not beside networks. there is no memory."
-    assert by_rule.matrix._missing_sources("jump")
+    assert by_rule.matrix._missing_sources(by_rule.matrix.work["jump"])

@@ -17,7 +17,7 @@ from recombine.inflection import is_tag
 from recombine.neighborhoods import Tagged
 from recombine.paper.as_coded import TaggedAsCoded
 from recombine.paper.keys import Keys
-from recombine.paper.matrix import How, Matrix
+from recombine.paper.matrix import Matrix
 from recombine.paper.records import read_records
 from recombine.paper.reports import class_reports
 from recombine.paper.rows import TABLE_2, Row, read_rows
@@ -114,8 +114,8 @@ def test_keys_name_the_data_of_each_seed(source: Path) -> None:
     swapped = Keys(of_splits[::-1], [0, 1], "cpu")
     for name, stage in keys.before_predictors(found).items():
         assert stage.key != swapped.before_predictors(found)[name].key
-    assert keys.predictor(found, (), 0) == Keys(of_splits[:1], [0], "cpu").predictor(found, (), 0)
-    assert keys.predictor(found, (), 0) != swapped.predictor(found, (), 0)
+    first, other = (each.predictors(found, [(), ()])[0].key for each in (keys, swapped))
+    assert first == Keys(of_splits[:1], [0], "cpu").predictors(found, [()])[0].key != other
     both = keys.before_predictors(of("geca + recomb-1 + resampling"))
     assert both["samples by recombination"].key == keys.samples(found).key
     assert both["samples by geca"].key == keys.samples(of("geca + resampling")).key
@@ -152,11 +152,19 @@ def run(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
         stages.append(what)
         yield
 
-    how = How(output=folder, cache=Cache(folder / ".cache"), device=torch.device("cpu"))
     scale = replace(scale, settings=shorter, task=cache(scale.task))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("recombine.augmentation.sampler.LEAST", 4)
-        Matrix(list(ROWS.values()), ["turkish-8"], [0, 1], how, progress=progress, scale=scale).run()
+        Matrix(
+            list(ROWS.values()),
+            ["turkish-8"],
+            [0, 1],
+            output=folder,
+            cache=Cache(folder / ".cache"),
+            device=torch.device("cpu"),
+            progress=progress,
+            scale=scale,
+        ).run()
     return folder, stages
 
 

@@ -138,7 +138,7 @@ class Running:
     ) -> None:
         import torch
 
-        from recombine.paper.matrix import How, Matrix
+        from recombine.paper.matrix import Matrix
         from recombine.paper.records import expect_all_seeds
         from recombine.paper.stages import Cache
 
@@ -150,15 +150,6 @@ class Running:
         if not self.force:
             expect_all_seeds(output, [(row.name, column) for row in rows for column in columns], seeds)
         progress = MatrixProgress()
-        how = How(
-            output=output,
-            cache=Cache(cache, progress.say),
-            device=torch.device(device_of(executor, self.device)),
-            command=sys.argv[1:],
-            population=self.population or population,
-            graphs=self.graphs,
-            executor=executor,
-        )
         try:
             with locked(cache, say=progress.say):
                 sweep_within(cache)
@@ -166,13 +157,18 @@ class Running:
                     rows,
                     columns,
                     seeds,
-                    how,
+                    output=output,
+                    cache=Cache(cache, progress.say),
+                    device=torch.device(device_of(executor, self.device)),
                     progress=progress,
                     expect=progress.expect,
                     elsewhere=progress.elsewhere,
-                    say=progress.say,
                     scale=scale,
                     known=known,
+                    command=sys.argv[1:],
+                    population=self.population or population,
+                    graphs=self.graphs,
+                    executor=executor,
                 )
                 with progress.bar or nullcontext():
                     matrix.run()

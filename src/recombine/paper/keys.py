@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 from recombine.example import Example
@@ -11,7 +10,12 @@ from recombine.neighborhoods import Tagged
 from recombine.paper.settings import BOTH, Settings, described
 from recombine.paper.stages import Stage, digest_of
 from recombine.paper.tasks import Task, different
-from recombine.training.recipe import Recipe
+
+GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, BY_RULE, DIRECT = 1.6, 1.5, 2_000.0, 5.0, 500.0, 4_000.0
+"""Efforts, about as measured on a GPU, the last two guessed: neighborhoods for each example; sampling, GECA (or
+oversampling) and direct inference for each seed."""
+PAIRS = (1, 10, 30)
+"""The most tuples of prototypes that an example has, by the number of prototypes."""
 
 
 class Keys:
@@ -24,7 +28,7 @@ class Keys:
     """
 
     def __init__(self, tasks: Sequence[Task], seeds: Sequence[int], device: str) -> None:
-        self.seeds, self.device = list(seeds), device
+        self.tasks, self.seeds, self.device = tasks, list(seeds), device
         digests = {id(task): (digest_of(task.train), digest_of(task.test)) for task in different(tasks)}
         self.own = {seed: digests[id(task)] for seed, task in zip(seeds, tasks, strict=True)}
         self.populations: dict[str, list[Any]] = {}
@@ -36,7 +40,8 @@ class Keys:
 
     def neighborhoods(self, settings: Settings) -> Stage:
         """The search for prototypes."""
-        return Stage("neighborhoods", {"train": self.train, "rule": described(settings.neighborhood)})
+        inputs = {"train": self.train, "rule": described(settings.neighborhood)}
+        return Stage("neighborhoods", inputs, NEIGHBORHOODS * len(self.tasks[0].train))
 
     def generator(self, settings: Settings) -> Stage:
         """The training of recombination networks; those of several splits share a vocabulary and start from others."""
@@ -50,36 +55,37 @@ class Keys:
         }
         if population := self.populations.get(recipe_of(settings)):
             inputs["population"] = population
-        return Stage("generator", inputs)
+        rule, recipe = settings.neighborhood, settings.generator
+        pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
+        rows = len(self.tasks[0].train) * pairs[settings.prototypes] * (1 - recipe.held_out)
+        return Stage("generator", inputs, GENERATOR_STEP * recipe.duration(rows).steps * len(self.seeds))
 
     def samples(self, settings: Settings) -> Stage:
-        """The drawing of samples."""
-        asked = settings.resampling or settings.agreement or settings.omega in ("focused", "rare")
-        rare = described(settings.resampler) if asked else None
-        inputs: dict[str, Any] = {"n": settings.n, "resampler": rare}
+        """The drawing of samples by one method."""
+        by_rarity = settings.resampling or settings.agreement or settings.method == "oversample"
+        asked = by_rarity or settings.omega in ("focused", "rare")
+        inputs: dict[str, Any] = {"n": settings.n, "resampler": described(settings.resampler) if asked else None}
         if settings.rare_tags != "all":
             inputs["rare tags"] = settings.rare_tags
         if settings.agreement:
             inputs["agreement"] = True
-        if settings.method == "geca":
-            inputs |= {"train": self.train, "geca": described(settings.geca), "seeds": self.seeds}
-            return Stage("samples", inputs)
-        if settings.method == "oversample":
-            inputs["resampler"] = described(settings.resampler)
-            return Stage("samples", {**inputs, "train": self.train, "oversample": True, "seeds": self.seeds})
-        inputs |= {
-            "generator": self.generator(settings).key,
-            "sampling": described(settings.sampling),
-            "deviations": settings.deviations,
-        }
-        if settings.omega != "rule":
-            inputs["omega"] = settings.omega
-        return Stage("samples", inputs)
+        if settings.method == "recombination":
+            inputs["generator"] = self.generator(settings).key
+            inputs |= {"sampling": described(settings.sampling), "deviations": settings.deviations}
+            if settings.omega != "rule":
+                inputs["omega"] = settings.omega
+            effort = SAMPLING * (BEAM if settings.sampling.decoding.strategy == "beam" else 1.0)
+        else:
+            inputs |= {"train": self.train, "seeds": self.seeds}
+            inputs |= {"oversample": True} if settings.method == "oversample" else {"geca": described(settings.geca)}
+            effort = BY_RULE
+        return Stage("samples", inputs, effort * len(self.seeds))
 
     def direct(self, settings: Settings) -> Stage:
         """Prediction by the recombination networks themselves."""
         generator = self.generator(settings).key
-        return Stage("direct", {"generator": generator, "direct": described(settings.direct), "test": self.test})
+        inputs = {"generator": generator, "direct": described(settings.direct), "test": self.test}
+        return Stage("direct", inputs, DIRECT * len(self.seeds))
 
     def before_predictors(self, settings: Settings) -> dict[str, Stage]:
         """All stages of a row up to its samples, or direct inference, by name and in order."""
@@ -94,21 +100,26 @@ class Keys:
             stages[f"samples by {source.method}" if settings.method == BOTH else "samples"] = self.samples(source)
         return stages
 
-    def predictor(self, settings: Settings, samples: Sequence[Example], seed: int) -> dict[str, Any]:
-        """What one predictor and its predictions depend on, except for those that are trained beside it.
+    def predictors(self, settings: Settings, samples: Sequence[Sequence[Example]]) -> "list[Job]":
+        """Returns the predictors that a row needs, one for each seed. Samples count for what they are, however drawn.
 
-        Samples count for what they are, not for how they were drawn.
+        Args:
+            settings: The row's.
+            samples: The new examples of each seed.
         """
-        train, test = self.own[seed]
-        return {
-            "train": train,
-            "test": test,
-            "samples": digest_of(samples),
-            "p_aug": settings.p_aug if samples else None,
-            "recipe": described(settings.predictor),
-            "seed": seed,
-            "device": self.device,
-        }
+        jobs = []
+        for task, (seed, (train, test)), new in zip(self.tasks, self.own.items(), samples, strict=True):
+            inputs = {
+                "train": train,
+                "test": test,
+                "samples": digest_of(new),
+                "p_aug": settings.p_aug if new else None,
+                "recipe": described(settings.predictor),
+                "seed": seed,
+                "device": self.device,
+            }
+            jobs.append(Job(inputs, settings, task, seed, new))
+        return jobs
 
 
 def recipe_of(settings: Settings) -> str:
@@ -122,25 +133,28 @@ class Job:
     """One predictor to train.
 
     Attributes:
-        inputs: What its predictions depend on, except for the population; see `Keys.predictor`.
-        recipe: How it is trained.
+        inputs: What its predictions depend on, except for those that are trained beside it.
+        settings: The row's.
         task: Its data.
         seed: Its seed.
         samples: The new examples that it sees; none: the originals only.
-        p_aug: How often it sees one.
     """
 
     inputs: Mapping[str, Any]
-    recipe: Recipe
+    settings: Settings
     task: Task
     seed: int
     samples: Sequence[Example]
-    p_aug: float | None
 
     @cached_property
     def key(self) -> str:
         """Tells it from other predictors."""
         return Stage("predictor", self.inputs).key
+
+    @property
+    def p_aug(self) -> float | None:
+        """How often it sees a new example, if there are any."""
+        return self.settings.p_aug if self.samples else None
 
     @property
     def epoch(self) -> float:
@@ -151,11 +165,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Population:
-    """Predictors of one recipe that are trained as one.
-
-    Attributes:
-        jobs: The predictors.
-    """
+    """Predictors of one recipe that are trained as one."""
 
     jobs: Sequence[Job]
 
@@ -167,64 +177,20 @@ class Population:
         allows, and know the tokens of all. Two populations that agree in this give the same predictors.
         """
         data = [job.task.train for job in self.jobs] + [job.samples for job in self.jobs]
-        examples = {id(each): each for each in data}.values()  # many share their originals
-        tokens = {token for each in examples for example in each for token in (*example.x, *example.y)}
-        longest = [max(len(side(example)) for each in examples for example in each) for side in (_x, _y)]
+        examples = [example for each in {id(each): each for each in data}.values() for example in each]  # each set once
         return {
             "epoch": max(job.epoch for job in self.jobs),
             "fewest": min(len(job.task.train) for job in self.jobs),
-            "longest": longest,
-            "tokens": sorted(tokens),
+            "longest": [max(len(example.x) for example in examples), max(len(example.y) for example in examples)],
+            "tokens": sorted({token for example in examples for token in (*example.x, *example.y)}),
         }
+
+    @property
+    def effort(self) -> float:
+        """How much work it is, roughly, in training steps of one predictor."""
+        epoch = max(job.epoch for job in self.jobs)
+        return float(self.jobs[0].settings.predictor.duration(epoch).steps * len(self.jobs))
 
     def stage(self, job: Job) -> Stage:
         """The training of one of them, and its predictions for the test set."""
         return Stage("predictions", {**job.inputs, "population": self.shared})
-
-
-_x, _y = attrgetter("x"), attrgetter("y")
-
-GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, BY_RULE, DIRECT = 1.6, 1.5, 2_000.0, 5.0, 500.0, 4_000.0
-"""About what they were on a GPU, the last two guessed: neighborhoods for each example; sampling, GECA (or
-oversampling) and direct inference for each seed."""
-PAIRS = (1, 10, 30)
-"""The most tuples of prototypes that an example has, by the number of prototypes."""
-
-
-class Effort:
-    """How much work the stages of one split are, roughly, in training steps of one predictor.
-
-    Args:
-        task: The split's data.
-        seeds: How many networks of each kind.
-    """
-
-    def __init__(self, task: Task, seeds: int) -> None:
-        self.train, self.seeds = len(task.train), seeds
-
-    def of(self, kind: str, settings: Settings) -> float:
-        """Returns the effort of one of a row's stages up to its samples."""
-        if kind == "neighborhoods":
-            return NEIGHBORHOODS * self.train
-        if kind == "generator":
-            return self._generator(settings)
-        if kind == "direct":
-            return DIRECT * self.seeds
-        if settings.method != "recombination":
-            return BY_RULE * self.seeds
-        return SAMPLING * self.seeds * (BEAM if settings.sampling.decoding.strategy == "beam" else 1.0)
-
-    def _generator(self, settings: Settings) -> float:
-        rule = settings.neighborhood
-        pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
-        rows = self.train * pairs[settings.prototypes] * (1 - settings.generator.held_out)
-        plan = settings.generator.duration(rows)
-        return GENERATOR_STEP * plan.steps * self.seeds
-
-    def predictors(self, jobs: Sequence[Job]) -> float:
-        """The training of predictors as one population, and their predictions."""
-        share = max(job.p_aug or 0.0 for job in jobs)
-        recipe = jobs[0].recipe
-        beside = max((len(job.samples) for job in jobs if job.p_aug is None), default=0)
-        plan = recipe.duration(self.train * (1 - recipe.held_out) / (1 - share) + beside)
-        return float(plan.steps * len(jobs))

@@ -1,10 +1,10 @@
 """The whole table in one go: all networks that make samples first, then predictors in large populations."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -16,48 +16,14 @@ from recombine.example import Tokens
 from recombine.execution.executor import SERIAL, Executor, Processes, Run
 from recombine.execution.executor import Job as Planned
 from recombine.execution.progress import Progress
-from recombine.paper.jobs import (
-    Source,
-    Stages,
-    Told,
-    as_job,
-    by_rule,
-    join,
-    searches,
-    sources,
-    with_networks,
-    without_networks,
-)
+from recombine.paper.jobs import BY_RULE, NETWORKS, SEARCH, Source, Told, as_job, jobs_of, join, sources
 from recombine.paper.keys import Job, Population
-from recombine.paper.records import items, provenance, sampled_part, scored_part, with_predictions, write_record
+from recombine.paper.records import items, provenance, sampled_part, scored_part, write_record
 from recombine.paper.rows import Row
 from recombine.paper.scale import Scale
 from recombine.paper.settings import Settings, described
-from recombine.paper.stages import Cache, Done, Stage
+from recombine.paper.stages import Cache, Stage
 from recombine.paper.work import Work
-
-
-@dataclass(frozen=True, kw_only=True)
-class How:
-    """How the table is computed.
-
-    Attributes:
-        output: The folder for records.
-        cache: Where finished stages are kept.
-        device: Where networks run.
-        command: The words that were typed, for the records.
-        population: How many predictors are trained as one.
-        graphs: Use CUDA graphs on a GPU.
-        executor: Who does the work; if machines other than this one, they share the cache's folder.
-    """
-
-    output: Path
-    cache: Cache
-    device: torch.device
-    command: Sequence[str] = ()
-    population: int = 100
-    graphs: bool = True
-    executor: Executor = SERIAL
 
 
 @dataclass
@@ -67,6 +33,7 @@ class Experiment:
     Attributes:
         row: The row's name.
         settings: How it comes about.
+        work: The work on its split.
         samples: The new examples of each seed, once there are any.
         jobs: The predictors that it needs; none for a dash or direct inference.
         stages: Where the predictions of each are kept, once populations are known.
@@ -76,6 +43,7 @@ class Experiment:
 
     row: str
     settings: Settings
+    work: Work
     samples: list[Samples] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
@@ -83,75 +51,72 @@ class Experiment:
     is_recorded: bool = False
 
     @property
-    def draws(self) -> bool:
-        """Whether there are samples to be learned from."""
-        return bool(self.settings.sources)
-
-    @property
     def is_dash(self) -> bool:
         """Whether all samples of all seeds were rejected, so that there is nothing to learn from."""
-        return self.draws and not any(map(len, self.samples))
-
-    @property
-    def originals_only(self) -> list[int]:
-        """The seeds, not all of them, whose samples were all rejected: their predictors see the originals alone."""
-        return [job.seed for job in self.jobs if self.draws and not job.samples]
+        return bool(self.settings.sources) and not any(map(len, self.samples))
 
 
+@dataclass
 class Matrix:
     """Rows on splits, for a number of seeds.
 
-    Args:
+    Attributes:
         rows: Which.
         splits: On which splits; a row is run on those of them that it has.
         seeds: One network of each kind for each.
-        how: Where and how to compute.
+        output: The folder for records.
+        cache: Where finished stages are kept; whoever it tells of damage is told what has been done, too.
+        device: Where networks run.
         progress: Shows how it goes.
         expect: Is told how much effort is left.
         elsewhere: Is told of each stage that was done elsewhere: its name, effort and seconds.
-        say: Is told what has been done.
         scale: What the experiments are made on and with.
         known: All rows there are, among them the reference.
+        command: The words that were typed, for the records.
+        population: How many predictors are trained as one.
+        graphs: Use CUDA graphs on a GPU.
+        executor: Who does the work; if machines other than this one, they share the cache's folder.
     """
 
-    def __init__(
-        self,
-        rows: Sequence[Row],
-        splits: Sequence[str],
-        seeds: Sequence[int],
-        how: How,
-        *,
-        progress: Progress,
-        expect: Callable[[float], None] = lambda _: None,
-        elsewhere: Callable[[str, float, float], None] = lambda *_: None,
-        say: Callable[[str], None] = lambda _: None,
-        scale: Scale | None = None,
-        known: Sequence[Row] = (),
-    ) -> None:
-        scale = scale or Scale()
-        self.how, self.seeds, self.further = how, seeds, scale.further
-        self.say, self.expect, self.elsewhere = say, expect, elsewhere
+    rows: Sequence[Row]
+    splits: Sequence[str]
+    seeds: Sequence[int]
+    _: KW_ONLY
+    output: Path
+    cache: Cache
+    device: torch.device
+    progress: Progress
+    expect: Callable[[float], None] = lambda _: None
+    elsewhere: Callable[[str, float, float], None] = lambda *_: None
+    scale: Scale = field(default_factory=Scale)
+    known: Sequence[Row] = ()
+    command: Sequence[str] = ()
+    population: int = 100
+    graphs: bool = True
+    executor: Executor = SERIAL
+
+    def __post_init__(self) -> None:
         # All settings are read before anything is done.
-        self.experiments = {
-            split: [Experiment(row.name, scale.settings(row, split)) for row in rows if row.runs_on(split)]
-            for split in splits
-        }
-        self.populations: dict[str, list[Population]] = {}
-        references = {row.name: row for row in (*known, *rows) if row.name == scale.reference}
-        self.references = {split: scale.settings(row, split) for row in references.values() for split in splits}
+        chosen = [(row, split) for split in self.splits for row in self.rows if row.runs_on(split)]
+        settings = [self.scale.settings(row, split) for row, split in chosen]
+        reference = next((row for row in (*self.rows, *self.known) if row.name == self.scale.reference), None)
+        self.references = {split: self.scale.settings(reference, split) for split in self.splits if reference}
         self.work = {
             split: Work(
                 split,
-                [scale.task(split, seed) for seed in seeds],
-                seeds,
-                how.cache,
-                how.device,
-                progress,
-                graphs=how.graphs,
-                by_rule=Processes() if how.executor.here else SERIAL,  # others have all processors at work already
+                [self.scale.task(split, seed) for seed in self.seeds],
+                self.seeds,
+                self.cache,
+                self.device,
+                self.progress,
+                graphs=self.graphs,
+                by_rule=Processes() if self.executor.here else SERIAL,  # others have all processors at work already
             )
-            for split in splits
+            for split in self.splits
         }
+        self.experiments = [
+            Experiment(row.name, found, self.work[split]) for (row, split), found in zip(chosen, settings, strict=True)
+        ]
 
     def run(self) -> None:
         """Does what is not done yet, and writes a record of each experiment as soon as its figures are there.
@@ -161,21 +126,28 @@ class Matrix:
         Raises:
             RecombineError: When all else is done, if something failed.
         """
-        run, executor = Run(), self.how.executor
-        self.expect(sum(map(self._left, self.work)))
-        if executor.here and self.how.device.type == "cuda":
-            self._do(run, searches, executor)
+        run, on_device = Run(), self.executor.on(self.device.type)
+        self.expect(self._left())
+        if self.executor.here and self.device.type == "cuda":
+            self._do(run, self.executor, SEARCH)
             with self._drawing_by_rule():
-                self._do_jointly(executor)
-                self._do(run, with_networks, executor)
-            self._do(run, by_rule, executor)
+                self._do_jointly()
+                self._do(run, self.executor, NETWORKS)
+            self._do(run, self.executor, BY_RULE)
         else:
-            self._do(run, without_networks, executor)
-            self._do(run, with_networks, executor.on(self.how.device.type))
-        for split in self.work:
-            self._take_up(split, some_failed=bool(run.failures))
-        self.expect(sum(map(self._left_to_predict, self.work)))
-        self._train(run, executor.on(self.how.device.type))
+            self._do(run, self.executor, BY_RULE, SEARCH)
+            self._do(run, on_device, NETWORKS)
+        self._take_up(some_failed=bool(run.failures))
+        self._record_finished()
+        populations = self._missing_populations()
+        self.expect(sum(population.effort for _, population in populations))
+        jobs = []
+        for work, population in populations:
+            name = f"{work.split}: {len(population.jobs)} predictors"
+            jobs.append(as_job(name, work, methodcaller("train", population), on_device))
+        for told in run.finished(jobs, on_device):
+            self._tell(told)
+            self._record_finished()
         run.check()
 
     @contextmanager
@@ -184,198 +156,157 @@ class Matrix:
         processes, beside = Processes(), Run()
         if not processes.here:  # a job has processes of its own, one for each seed
             processes = Processes(max(2, processes.workers // len(self.seeds)))
-        with beside.started(self._jobs(by_rule, processes), processes) as drawn:
+        with beside.started(self._jobs(processes, BY_RULE), processes) as drawn:
             yield
             for told in drawn:
                 self._tell(told)
-        self._say_failures(beside, "not beside networks")
+        for name, error in beside.failures:
+            self.cache.say(f"{name}: not beside networks. {error}")
 
-    def _do_jointly(self, executor: Executor) -> None:
+    def _do_jointly(self) -> None:
         """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
         run = Run()
-        joined = join({split: self._missing_sources(split) for split in self.work}, self.work)
+        joined = join({split: self._missing_sources(work) for split, work in self.work.items()}, self.work)
         jobs = [Planned(joint.name, joint.train_and_draw) for joint in joined if joint.is_missing]
-        list(run.finished(jobs, executor))
-        if run.failures:
-            failed = {name for name, _ in run.failures}
-            for joint in joined:
-                if joint.name in failed and joint.is_missing:
-                    joint.part()
-        self._say_failures(run, "not in one go")
-
-    def _say_failures(self, run: Run, how: str) -> None:
+        list(run.finished(jobs, self.executor))
         for name, error in run.failures:
-            self.say(f"{name}: {how}. {error}")
+            self.cache.say(f"{name}: not in one go. {error}")
+            for joint in joined:
+                if joint.name == name and joint.is_missing:
+                    joint.part()
 
-    def _do(self, run: Run, stages: Stages, executor: Executor) -> None:
-        for told in run.finished(self._jobs(stages, executor), executor):
+    def _do(self, run: Run, executor: Executor, *kinds: str) -> None:
+        for told in run.finished(self._jobs(executor, *kinds), executor):
             self._tell(told)
-
-    def _jobs(self, stages: Stages, executor: Executor) -> list[Planned[list[Told]]]:
-        return [
-            as_job(name, work, do, executor)
-            for split, work in self.work.items()
-            for name, do in stages(work, self._missing_sources(split)).items()
-        ]
-
-    def _train(self, run: Run, executor: Executor) -> None:
-        jobs = []
-        for split, work in self.work.items():
-            self._record_finished(split)
-            for population in self._missing(split):
-                name = f"{split}: {len(population.jobs)} predictors"
-                jobs.append(as_job(name, work, partial(_train, population), executor))
-        for told in run.finished(jobs, executor):
-            self._tell(told)
-            for split in self.work:
-                self._record_finished(split)
 
     def _tell(self, stages: Sequence[Told]) -> None:
         for stage in stages:
             self.elsewhere(*stage)
 
-    def _missing_sources(self, split: str) -> list[Source]:
-        """Returns what is needed before predictors and not there yet."""
-        work = self.work[split]
-        needed = [each for found in self.experiments[split] for each in sources(found.row, found.settings)]
-        return [source for source in needed if source.is_missing(work)]
+    def _jobs(self, executor: Executor, *kinds: str) -> list[Planned[list[Told]]]:
+        return [
+            as_job(name, work, do, executor)
+            for work in self.work.values()
+            for name, do in jobs_of(work, self._missing_sources(work), kinds).items()
+        ]
 
-    def _take_up(self, split: str, *, some_failed: bool) -> None:
+    def _missing_sources(self, work: Work) -> list[Source]:
+        """Returns what a split needs before predictors and does not have yet."""
+        own = [each for each in self.experiments if each.work is work]
+        needed = [source for each in own for source in sources(each.row, each.settings)]
+        return [source for source in needed if not work.has(source.stage(work))]
+
+    def _take_up(self, *, some_failed: bool) -> None:
         """Reads what there is before predictors; experiments that lack something, since it failed, are given up."""
-        work, missing = self.work[split], self._missing_sources(split)
+        missing = {(split, source.row) for split, work in self.work.items() for source in self._missing_sources(work)}
         if missing and not some_failed:
             raise RecombineError(
                 "what other machines wrote here cannot be seen from this one.",
-                place=str(self.how.cache.folder),
+                place=str(self.cache.folder),
                 hint="Name a folder that all machines share with `cache`.",
             )
-        failed = {source.row for source in missing}
-        self.experiments[split] = [each for each in self.experiments[split] if each.row not in failed]
-        for experiment in self.experiments[split]:
-            self._read(work, experiment)
-        self._divide(split)
+        self.experiments = [each for each in self.experiments if (each.work.split, each.row) not in missing]
+        for each in self.experiments:
+            each.samples = each.work.samples(each.settings)
+            if each.settings.method == "direct":
+                each.outputs = each.work.direct(each.settings)
+            elif each.is_dash:
+                account = each.samples[0].account
+                self.cache.say(f"{each.work.split}, {each.row}: all samples were rejected. {account}")
+            else:
+                each.jobs = each.work.keys.predictors(each.settings, [new.examples for new in each.samples])
+        self._divide()
 
-    def _read(self, work: Work, experiment: Experiment) -> None:
-        experiment.samples = work.samples(experiment.settings)
-        if experiment.settings.method == "direct":
-            experiment.outputs = work.direct(experiment.settings)
-        elif experiment.is_dash:
-            self.say(f"{work.split}, {experiment.row}: all samples were rejected. {experiment.samples[0].account}")
-        else:
-            experiment.jobs = work.jobs(experiment.settings, experiment.samples)
-
-    def _divide(self, split: str) -> None:
+    def _divide(self) -> None:
         """Divides the predictors of a split into as few populations of one recipe as possible, all about as large.
 
         Predictors that are trained already count, too: whom a predictor is trained beside has a part in what comes out.
         """
-        recipes: dict[str, dict[str, Job]] = {}  # each predictor once, though rows may share some
-        for job in (job for experiment in self.experiments[split] for job in experiment.jobs):
-            recipes.setdefault(repr(job.recipe), {})[job.key] = job
-        stages: dict[str, Stage] = {}
-        self.populations[split] = []
-        for jobs in map(list, (each.values() for each in recipes.values())):
-            count = -(-len(jobs) // self.how.population)
+        recipes: dict[tuple[str, str], dict[str, Job]] = {}  # each predictor once, though rows may share some
+        for each in self.experiments:
+            for job in each.jobs:
+                recipes.setdefault((each.work.split, repr(each.settings.predictor)), {})[job.key] = job
+        self.populations: list[tuple[Work, Population]] = []
+        stages: dict[tuple[str, str], Stage] = {}
+        for (split, _), unique in recipes.items():
+            jobs = list(unique.values())
+            count = -(-len(jobs) // self.population)
             borders = [len(jobs) * number // count for number in range(count + 1)]
             for population in (Population(jobs[start:end]) for start, end in pairwise(borders)):
-                self.populations[split].append(population)
-                stages |= {job.key: population.stage(job) for job in population.jobs}
-        for experiment in self.experiments[split]:
-            experiment.stages = [stages[job.key] for job in experiment.jobs]
+                self.populations.append((self.work[split], population))
+                stages |= {(split, job.key): population.stage(job) for job in population.jobs}
+        for each in self.experiments:
+            each.stages = [stages[each.work.split, job.key] for job in each.jobs]
 
-    def _missing(self, split: str) -> list[Population]:
+    def _missing_populations(self) -> list[tuple[Work, Population]]:
         """Returns the populations to train: those of which a predictor is missing, without the others if they can."""
         found = []
-        for population in self.populations[split]:
-            missing = [job for job in population.jobs if self.work[split].cache.find(population.stage(job)) is None]
+        for work, population in self.populations:
+            missing = [job for job in population.jobs if not work.has(population.stage(job))]
             if missing:
                 fewer = Population(missing)
-                found.append(fewer if fewer.shared == population.shared else population)
+                found.append((work, fewer if fewer.shared == population.shared else population))
         return found
 
-    def _left(self, split: str) -> float:
+    def _left(self) -> float:
         """Returns the effort that is left, as far as it can be told before there are samples."""
-        work = self.work[split]
-        left: dict[str, float] = {}
-        for experiment in self.experiments[split]:
-            found = experiment.settings
+        left: dict[tuple[str, str], float] = {}
+        for each in self.experiments:
+            work, found = each.work, each.settings
             for source in found.sources or (found,):
-                stages = work.keys.before_predictors(source)
+                stages = [*work.keys.before_predictors(source).values()]
                 # Where the last of them is done, none of the others is needed again.
-                if stages and work.cache.find([*stages.values()][-1]) is None:
-                    missing = [(name, stage) for name, stage in stages.items() if work.cache.find(stage) is None]
-                    left |= {stage.key: work.effort.of(name, source) for name, stage in missing}
+                if stages and not work.has(stages[-1]):
+                    left |= {(work.split, stage.key): stage.effort for stage in stages if not work.has(stage)}
             if found.method != "direct":
-                jobs = work.jobs(found, [Samples((), 0)] * len(self.seeds))
-                left[experiment.row] = sum(work.effort.predictors([job]) for job in jobs)
+                jobs = work.keys.predictors(found, [()] * len(self.seeds))
+                left[work.split, each.row] = sum(Population([job]).effort for job in jobs)
         return sum(left.values())
 
-    def _left_to_predict(self, split: str) -> float:
-        return sum(self.work[split].effort.predictors(population.jobs) for population in self._missing(split))
-
-    def _record_finished(self, split: str) -> None:
+    def _record_finished(self) -> None:
         """Writes the records of the experiments whose figures have come in since the last time."""
-        work = self.work[split]
-        for experiment in (each for each in self.experiments[split] if not each.is_recorded):
-            if experiment.jobs:
-                outputs = [work.predictions(stage) for stage in experiment.stages]
-                experiment.outputs = [each for each in outputs if each is not None]
-                if len(experiment.outputs) < len(outputs):
+        for each in (each for each in self.experiments if not each.is_recorded):
+            if each.jobs:
+                outputs = [each.work.predictions(stage) for stage in each.stages]
+                each.outputs = [found for found in outputs if found is not None]
+                if len(each.outputs) < len(outputs):
                     continue
-            path = write_record(self._record(split, experiment), self.how.output)
-            experiment.is_recorded = True
-            self.say(f"Written: {path}")
+            path = write_record(self._record(each), self.output)
+            each.is_recorded = True
+            self.cache.say(f"Written: {path}")
 
-    def _record(self, split: str, experiment: Experiment) -> dict[str, Any]:
-        work = self.work[split]
+    def _record(self, experiment: Experiment) -> dict[str, Any]:
+        work, samples, outputs = experiment.work, experiment.samples, experiment.outputs
         stages = work.keys.before_predictors(experiment.settings)
         predictors = zip(experiment.jobs, experiment.stages, strict=True)
         stages |= {f"predictions {job.seed}": stage for job, stage in predictors}
         done = {name: found for name, stage in stages.items() if (found := work.cache.find(stage)) is not None}
-        shown = self._items(split)
-        origin = provenance(["recombine", *self.how.command], str(self.how.device))
+        training: dict[str, list[float]] = {}  # what is known of it, for each predictor
+        seconds: dict[str, float] = {}  # by part, seeds together
+        for each in done.values():
+            for name, value in each.facts.items():
+                training.setdefault(name, []).append(value)
+            for part, took in each.seconds.items():
+                seconds[part] = seconds.get(part, 0.0) + took
+        shown: list[dict[str, Any]] = []
+        reference = self.references.get(work.split)
+        if outputs and reference is not None and work.has(work.keys.samples(reference)):  # from this run or another
+            shown = items(work.tasks[0], work.samples(reference)[0], outputs[0])
+        without = [job.seed for job in experiment.jobs if experiment.settings.sources and not job.samples]
+        origin = provenance(["recombine", *self.command], str(self.device))
         return {
             "row": experiment.row,
-            "column": split,
+            "column": work.split,
             "seeds": list(self.seeds),
             "dash": experiment.is_dash,
-            "originals_only": experiment.originals_only,
-            **scored_part(experiment.outputs, work.tasks),
-            **sampled_part(experiment.samples, work.tasks, self.seeds),
-            **self.further(experiment.outputs, experiment.samples, work.tasks),
-            "items": with_predictions(shown, work.tasks[0], experiment.outputs[0]) if experiment.outputs else [],
-            "training": _facts(done),
-            "seconds": _seconds(done),
+            "originals_only": without,  # seeds whose samples were all rejected
+            **scored_part(outputs, work.tasks),
+            **sampled_part(samples, work.tasks, self.seeds),
+            **self.scale.further(outputs, samples, work.tasks),
+            "items": shown,
+            "training": training,
+            "seconds": seconds,
             "stages": {name: stage.key for name, stage in stages.items()},
             "settings": described(experiment.settings),
             "provenance": {**origin, "stages": {name: found.commit for name, found in done.items()}},
         }
-
-    def _items(self, split: str) -> list[dict[str, Any]]:
-        """Returns the test items to show, if the reference's samples are there, from this run or another."""
-        work = self.work[split]
-        if split not in self.references or work.cache.find(work.keys.samples(self.references[split])) is None:
-            return []
-        return items(work.tasks[0], work.samples(self.references[split])[0])
-
-
-def _train(population: Population, work: Work) -> None:
-    work.train(population)
-
-
-def _facts(stages: Mapping[str, Done]) -> dict[str, list[float]]:
-    """Returns what is known of the predictors' training, by name, for each of them."""
-    found: dict[str, list[float]] = {}
-    for done in stages.values():
-        for name, value in done.facts.items():
-            found.setdefault(name, []).append(value)
-    return found
-
-
-def _seconds(stages: Mapping[str, Done]) -> dict[str, float]:
-    """Returns what the stages took by part, seeds together."""
-    total: dict[str, float] = {}
-    for done in stages.values():
-        for part, seconds in done.seconds.items():
-            total[part] = total.get(part, 0.0) + seconds
-    return total

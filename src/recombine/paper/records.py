@@ -188,31 +188,29 @@ def unpacked(text: str, count: int) -> np.ndarray:
     return np.unpackbits(np.frombuffer(base64.b64decode(text), np.uint8), count=count).astype(bool)
 
 
-def items(task: Task, reference: Samples) -> list[dict[str, Any]]:
+def items(task: Task, reference: Samples, predicted: Sequence[Tokens]) -> list[dict[str, Any]]:
     """Returns test items to look at: some whose inputs are among the reference's samples, and some others.
 
-    Each has the output that the samples have for it (the most probable one), or None.
+    Args:
+        task: Has the test set.
+        reference: Samples; of each item the output that they have for it (the most probable one) is shown, or None.
+        predicted: What one network predicts for the test set.
     """
     outputs: dict[Tokens, Tokens] = {}
     for sample in reference:
         outputs.setdefault(sample.x, sample.y)
-    order = [task.test[place] for place in np.random.default_rng(0).permutation(len(task.test))]
-    among = [example for example in order if example.x in outputs][:ITEMS]
-    others = [example for example in order if example.x not in outputs][:ITEMS]
+    order = np.random.default_rng(0).permutation(len(task.test)).tolist()
+    among = [place for place in order if task.test[place].x in outputs][:ITEMS]
+    others = [place for place in order if task.test[place].x not in outputs][:ITEMS]
     return [
         {
             "x": " ".join(example.x),
             "y": " ".join(example.y),
             "sampled": " ".join(outputs[example.x]) if example.x in outputs else None,
+            "predicted": " ".join(y),
         }
-        for example in (*among, *others)
+        for example, y in ((task.test[place], predicted[place]) for place in (*among, *others))
     ]
-
-
-def with_predictions(shown: Sequence[Mapping[str, Any]], task: Task, outputs: Sequence[Tokens]) -> list[dict[str, Any]]:
-    """Returns the items with what one network predicts for them."""
-    predicted = {" ".join(example.x): " ".join(y) for example, y in zip(task.test, outputs, strict=True)}
-    return [{**item, "predicted": predicted[item["x"]]} for item in shown]
 
 
 def write_record(found: Mapping[str, Any], folder: Path) -> Path:

@@ -26,10 +26,12 @@ class Stage:
     Attributes:
         kind: What is made, e.g. ``"samples"``.
         inputs: Settings, seeds, digests of data, keys of the stages before: JSON-friendly.
+        effort: How much work it is, roughly, in training steps of one predictor; no part of what identifies it.
     """
 
     kind: str
     inputs: Mapping[str, Any]
+    effort: float = 1.0
 
     @cached_property
     def key(self) -> str:
@@ -39,15 +41,7 @@ class Stage:
 
 @dataclass
 class Done:
-    """A finished stage.
-
-    Attributes:
-        key: The stage's.
-        folder: Where its files are.
-        seconds: What it took, by part.
-        commit: The code that did it.
-        facts: What else is to be known of it, by name.
-    """
+    """A finished stage: where its files are, what it took by part, the commit of the code, and further facts."""
 
     key: str
     folder: Path
@@ -72,7 +66,7 @@ class Cache:
         """Returns a stage's result, if it is there and as it was written; else the stage is to be done (again)."""
         if stage.key in self._found:
             return self._found[stage.key]
-        folder = self._folder(stage)
+        folder = self._path(stage)
         if not folder.exists():
             return None
         try:
@@ -86,14 +80,14 @@ class Cache:
             shutil.rmtree(folder, ignore_errors=True)
             return None
         with suppress(OSError):  # of one who was killed between the end of the stage and this
-            self._state(stage).unlink(missing_ok=True)
+            self._path(stage, ".training").unlink(missing_ok=True)
         self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"])
         return self._found[stage.key]
 
     @contextmanager
     def doing(self, stage: Stage) -> Iterator[Done]:
         """Gives a folder for a stage's files, which becomes its result when the block ends well, and else vanishes."""
-        folder = self._folder(stage)
+        folder = self._path(stage)
         done = Done(stage.key, folder, commit=commit())
 
         def manifest(written: Path) -> dict[str, Any]:
@@ -116,15 +110,12 @@ class Cache:
     @contextmanager
     def training(self, stage: Stage) -> Iterator[Path]:
         """Gives a file for the state of a training that may be stopped; a block that ends well removes it."""
-        state = self._state(stage)
+        state = self._path(stage, ".training")
         yield state
         state.unlink(missing_ok=True)
 
-    def _state(self, stage: Stage) -> Path:
-        return self.folder / f"{stage.kind}-{stage.key}.training"
-
-    def _folder(self, stage: Stage) -> Path:
-        return self.folder / f"{stage.kind}-{stage.key}"
+    def _path(self, stage: Stage, suffix: str = "") -> Path:
+        return self.folder / f"{stage.kind}-{stage.key}{suffix}"
 
 
 def digest_of(examples: Iterable[Example]) -> str:

@@ -5,28 +5,32 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from recombine.augmentation.protocol import Samples, together
-from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.geca import GECA
+from recombine.augmentation.protocol import Augmenter, Samples, Validator, together
+from recombine.augmentation.recombination import Prior, Recombination
+from recombine.augmentation.resample import Oversampler, Resampler
 from recombine.data import files
 from recombine.data.formats import Format
 from recombine.example import Example, Tokens
-from recombine.execution.executor import SERIAL, Executor
+from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.execution.progress import Progress, Report
-from recombine.neighborhoods import Neighborhoods
-from recombine.paper.drawing import drawn
-from recombine.paper.keys import Effort, Job, Keys, Population
+from recombine.inflection import is_named_tag
+from recombine.neighborhoods import Neighborhoods, Omega, compatible, focused
+from recombine.own_data.augmenters import agreement_filter, all_of
+from recombine.paper.as_coded import RareFocused
+from recombine.paper.keys import Keys, Population
 from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Done, Stage
 from recombine.paper.tasks import Task, different, of_each
 from recombine.prediction.direct import DirectInference
-from recombine.prediction.predictor import Prediction, Predictor
-from recombine.training.loop import History
+from recombine.prediction.predictor import Predictor
 
 ROWS, MODEL, ACCOUNT, PREDICTIONS = "rows.npz", "model", "account.json", "predictions.jsonl"
 
@@ -57,22 +61,26 @@ class Work:
 
     def __post_init__(self) -> None:
         self.keys = Keys(self.tasks, self.seeds, self.device.type)
-        self.effort = Effort(self.tasks[0], len(self.seeds))
         self.shared = self.tasks[0] if len(different(self.tasks)) == 1 else None  # the task of all seeds, if it is one
         self.row = ""  # for which row the stages are done now, for people
         self._latest: tuple[str, Recombination] | None = None
 
+    def has(self, stage: Stage) -> bool:
+        """Tells whether a stage is done."""
+        return self.cache.find(stage) is not None
+
     def neighborhoods(self, settings: Settings) -> list[Neighborhoods]:
         """Returns the prototypes that each training example of each seed can be rebuilt from."""
-        if not settings.prototypes:
-            return of_each(self.tasks, lambda task: _alone(task, settings))
+        if not settings.prototypes:  # each training example is a target without any
+            rows = [np.arange(len(task.train), dtype=np.int32)[:, None] for task in self.tasks]
+            return [Neighborhoods(each, settings.neighborhood.name) for each in rows]
         stage = self.keys.neighborhoods(settings)
         done = self.cache.find(stage)
         names = {id(task): f"{number}.npz" for number, task in enumerate(different(self.tasks))}
         if self.shared is not None:
             names = {id(self.shared): ROWS}
         if done is None:
-            with self._doing(stage, "neighborhoods", settings) as (done, _):
+            with self._doing(stage, "neighborhoods") as (done, _):
                 for task in different(self.tasks):
                     found = settings.neighborhood.build(task.train, seed=0).require_rows()
                     found.save(done.folder / names[id(task)])
@@ -89,22 +97,17 @@ class Work:
         if done is not None:
             augmenter = Recombination.load(done.folder / MODEL, device=str(self.device))
         else:
-            augmenter = self._trained(settings, stage)
+            neighborhoods, augmenter = self.neighborhoods(settings), self.untrained(settings, self.seeds)
+            what = "1 recombination network" if len(self.seeds) == 1 else f"{len(self.seeds)} recombination networks"
+            with self._training(stage) as state, self._doing(stage, what) as (done, report):
+                if self.shared is not None:
+                    examples = self.shared.train
+                    augmenter.fit_on(examples, neighborhoods[0], report=report, checkpoint=state, graphs=self.graphs)
+                else:
+                    each = [task.train for task in self.tasks]
+                    augmenter.fit_each(each, neighborhoods, report=report, checkpoint=state, graphs=self.graphs)
+                augmenter.save(done.folder / MODEL)
         self._latest = stage.key, augmenter
-        return augmenter
-
-    def _trained(self, settings: Settings, stage: Stage) -> Recombination:
-        neighborhoods = self.neighborhoods(settings)
-        augmenter = self.untrained(settings, self.seeds)
-        what = "1 recombination network" if len(self.seeds) == 1 else f"{len(self.seeds)} recombination networks"
-        with self._training(stage) as state, self._doing(stage, what, settings) as (done, report):
-            if self.shared is not None:
-                examples = self.shared.train
-                augmenter.fit_on(examples, neighborhoods[0], report=report, checkpoint=state, graphs=self.graphs)
-            else:
-                each = [task.train for task in self.tasks]
-                augmenter.fit_each(each, neighborhoods, report=report, checkpoint=state, graphs=self.graphs)
-            augmenter.save(done.folder / MODEL)
         return augmenter
 
     def untrained(self, settings: Settings, seeds: Sequence[int]) -> Recombination:
@@ -119,21 +122,20 @@ class Work:
         )
 
     def samples(self, settings: Settings) -> list[Samples]:
-        """Returns the new examples of each seed."""
-        sources = [self._samples(source) for source in settings.sources]
-        if len(sources) == 1:
-            return sources[0]
-        return [together([source[number] for source in sources]) for number in range(len(self.seeds))]
-
-    def _samples(self, settings: Settings) -> list[Samples]:
-        stage = self.keys.samples(settings)
-        done = self.cache.find(stage)
-        if done is None:
-            # Trained before the clock of this stage starts.
-            augmenter = self.generator(settings) if settings.method == "recombination" else None
-            with self._doing(stage, "samples", settings) as (done, _):
-                write_samples(drawn(settings, self.tasks, self.seeds, augmenter, self.by_rule), done.folder)
-        return read_samples(done.folder)
+        """Returns the new examples of each seed, those of several methods together."""
+        found = []
+        for source in settings.sources:
+            stage = self.keys.samples(source)
+            done = self.cache.find(stage)
+            if done is None:
+                # Trained before the clock of this stage starts.
+                augmenter = self.generator(source) if source.method == "recombination" else None
+                with self._doing(stage, "samples") as (done, _):
+                    write_samples(drawn(source, self.tasks, self.seeds, augmenter, self.by_rule), done.folder)
+            found.append(read_samples(done.folder))
+        if len(found) == 1:
+            return found[0]
+        return [together([source[number] for source in found]) for number in range(len(self.seeds))]
 
     def direct(self, settings: Settings) -> list[list[Tokens]]:
         """Returns the recombination networks' own predictions for the test set, by seed."""
@@ -141,41 +143,27 @@ class Work:
         done = self.cache.find(stage)
         if done is None:
             augmenter = self.generator(settings)
-            with self._doing(stage, "direct inference", settings) as (done, _):
+            with self._doing(stage, "direct inference") as (done, _):
                 inference = DirectInference(augmenter, **described(settings.direct))
                 for number, each in enumerate(inference.predict([example.x for example in self.tasks[0].test])):
                     write_predictions([prediction.y for prediction in each], done.folder / f"{number}.jsonl")
         return [read_predictions(done.folder / f"{number}.jsonl") for number in range(len(self.seeds))]
 
-    def jobs(self, settings: Settings, samples: Sequence[Samples]) -> list[Job]:
-        """Returns the predictors that a row needs, one for each seed."""
-        return [
-            Job(
-                self.keys.predictor(settings, new.examples, seed),
-                settings.predictor,
-                task,
-                seed,
-                new.examples,
-                settings.p_aug if new.examples else None,
-            )
-            for task, seed, new in zip(self.tasks, self.seeds, samples, strict=True)
-        ]
-
     def train(self, population: Population) -> None:
         """Trains predictors as one population and keeps the predictions that are not there yet."""
         self.forget()
         jobs = population.jobs
-        predictor = Predictor(jobs[0].recipe, seeds=[job.seed for job in jobs], device=str(self.device))
+        recipe = jobs[0].settings.predictor
+        predictor = Predictor(recipe, seeds=[job.seed for job in jobs], device=str(self.device))
         tasks = [job.task for job in jobs]
-        originals = of_each(tasks, lambda task: _as_predicted(task, task.train))
-        inputs = of_each(tasks, lambda task: [example.x for example in _as_predicted(task, task.test)])
-        shown = self.progress(f"{self.split}: {len(jobs)} predictors", self.effort.predictors(jobs))
+        originals = of_each(tasks, lambda task: [*map(task.as_predicted, task.train)])
+        inputs = of_each(tasks, lambda task: [task.as_predicted(example).x for example in task.test])
         began = time.perf_counter()
         with self._training(population.stage(jobs[-1])) as state:
-            with shown as report:
+            with self.progress(f"{self.split}: {len(jobs)} predictors", population.effort) as report:
                 predictor.fit_each(
                     originals if self.shared is None else originals[0],
-                    [_as_predicted(job.task, job.samples) for job in jobs],
+                    [[*map(job.task.as_predicted, job.samples)] for job in jobs],
                     p_aug=[job.p_aug for job in jobs],
                     report=report,
                     checkpoint=state,
@@ -186,31 +174,20 @@ class Work:
             tested = time.perf_counter()
             # Each has its share of what the population took.
             seconds = {"predictor": (trained - began) / len(jobs), "test": (tested - trained) / len(jobs)}
-            for number, job in enumerate(jobs):
-                stage = population.stage(job)
-                if self.cache.find(stage) is None:
-                    self._keep(stage, found[number], predictor.fitted_.history, number, seconds=seconds)
+            history = predictor.fitted_.history
+            for number, stage in enumerate(map(population.stage, jobs)):
+                if not self.has(stage):
+                    with self.cache.doing(stage) as done:
+                        outputs = [prediction.y for prediction in found[number]]
+                        write_predictions(outputs, done.folder / PREDICTIONS)
+                        done.seconds, done.facts = seconds, {"epochs": history.epochs(number)}
+                        if history.evaluation:
+                            done.facts["held-out exact match"] = history.evaluation[-1][number]
 
-    def _keep(
-        self,
-        stage: Stage,
-        predictions: Sequence[Prediction],
-        history: History,
-        number: int,
-        *,
-        seconds: dict[str, float],
-    ) -> None:
-        """Keeps what one predictor of a population predicts, and how it was trained."""
-        with self.cache.doing(stage) as done:
-            write_predictions([prediction.y for prediction in predictions], done.folder / PREDICTIONS)
-            done.seconds = seconds
-            done.facts = {"epochs": history.epochs(number)}
-            if history.evaluation:
-                done.facts["held-out exact match"] = history.evaluation[-1][number]
-
-    def _training(self, stage: Stage) -> AbstractContextManager[Path | None]:
-        """Gives where the state of a training is saved: on a GPU, where it is large and training short, nowhere."""
-        return self.cache.training(stage) if self.device.type == "cpu" else nullcontext()
+    def predictions(self, stage: Stage) -> list[Tokens] | None:
+        """Returns a predictor's outputs for the test set, if it has been trained."""
+        done = self.cache.find(stage)
+        return None if done is None else read_predictions(done.folder / PREDICTIONS)
 
     def forget(self) -> None:
         """Lets recombination networks go, before others need the memory, on a GPU too."""
@@ -219,28 +196,84 @@ class Work:
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 
-    def predictions(self, stage: Stage) -> list[Tokens] | None:
-        """Returns a predictor's outputs for the test set, if it has been trained."""
-        done = self.cache.find(stage)
-        return None if done is None else read_predictions(done.folder / PREDICTIONS)
+    def _training(self, stage: Stage) -> AbstractContextManager[Path | None]:
+        """Gives where the state of a training is saved: on a GPU, where it is large and training short, nowhere."""
+        return self.cache.training(stage) if self.device.type == "cpu" else nullcontext()
 
     @contextmanager
-    def _doing(self, stage: Stage, what: str, settings: Settings) -> Iterator[tuple[Done, Report | None]]:
-        effort = self.effort.of(stage.kind, settings)
-        with self.progress(f"{self.split}, {self.row}: {what}", effort) as report, self.cache.doing(stage) as done:
+    def _doing(self, stage: Stage, what: str) -> Iterator[tuple[Done, Report | None]]:
+        shown = self.progress(f"{self.split}, {self.row}: {what}", stage.effort)
+        with shown as report, self.cache.doing(stage) as done:
             began = time.perf_counter()
             yield done, report
             done.seconds = {stage.kind: time.perf_counter() - began}
 
 
-def _alone(task: Task, settings: Settings) -> Neighborhoods:
-    """Returns neighborhoods in which each training example is a target without prototypes."""
-    return Neighborhoods(np.arange(len(task.train), dtype=np.int32)[:, None], settings.neighborhood.name)
+def drawn(
+    settings: Settings,
+    tasks: Sequence[Task],
+    seeds: Sequence[int],
+    augmenter: Recombination | None,
+    executor: Executor = SERIAL,
+) -> list[Samples]:
+    """Returns the new examples of each seed.
+
+    Args:
+        settings: How; the method is one that makes samples by itself.
+        tasks: The data of each seed.
+        seeds: The seeds.
+        augmenter: The recombination networks, if it is they that make them.
+        executor: Who draws by rule, where seeds have data of their own.
+    """
+    if augmenter is not None:
+        augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
+        augmenter.omega = _prior(settings, tasks[0])
+        return augmenter.sample_each(settings.n, 0, of_each(tasks, partial(_accept, settings)))
+    found = different(tasks)
+
+    def samples_of(number: int) -> list[Samples]:
+        task = found[number]
+        by_rule: Augmenter = Oversampler(_resampler(settings, task))
+        accept = None
+        if settings.method == "geca":
+            by_rule, accept = GECA(**described(settings.geca)), _accept(settings, task)
+        by_rule.fit(task.train)
+        own = [seed for of, seed in zip(tasks, seeds, strict=True) if of is task]
+        return [by_rule.sample(settings.n, seed, accept) for seed in own]
+
+    made = in_order(executor if len(found) > 1 else SERIAL, samples_of, range(len(found)))
+    samples = {id(task): iter(own) for task, own in zip(found, made, strict=True)}
+    return [next(samples[id(task)]) for task in tasks]
 
 
-def _as_predicted(task: Task, examples: Sequence[Example]) -> list[Example]:
-    """Returns examples in the order in which predictors see them."""
-    return [task.as_predicted(example) for example in examples]
+def _resampler(settings: Settings, task: Task) -> Resampler:
+    relevant = is_named_tag if settings.rare_tags == "named" else task.relevant
+    return replace(settings.resampler, relevant=relevant)
+
+
+def _accept(settings: Settings, task: Task) -> Validator | None:
+    """Returns what decides which samples are kept: those that the task knows, and of these, if asked for, the rare."""
+    if not settings.resampling and not settings.agreement:
+        return task.reject
+    rare = _resampler(settings, task).fit(task.train)
+    return all_of(
+        task.reject,
+        agreement_filter(task.train, rare) if settings.agreement else None,
+        rare if settings.resampling else None,
+    )
+
+
+def _prior(settings: Settings, task: Task) -> Prior | None:
+    """Returns what gives the prototypes to sample with, if not the rule for neighborhoods does."""
+
+    def prior(neighborhoods: Neighborhoods, examples: Sequence[Example]) -> Omega:
+        rare = _resampler(settings, task).fit(examples)
+        if settings.omega == "rare":
+            return RareFocused(examples, rare=[token for rarity in rare.rare_ for token in rarity.ngram])
+        whole = compatible(neighborhoods, examples, deviations=settings.deviations)
+        return focused(whole, [bool(rare.weight(example)) for example in examples])
+
+    return None if settings.omega == "rule" else prior
 
 
 def write_samples(each: Sequence[Samples], folder: Path) -> None:
