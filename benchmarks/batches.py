@@ -14,7 +14,7 @@ from pathlib import Path
 from recombine import read
 from recombine.augmentation.geca import GECA
 from recombine.prediction.predictor import Predictor
-from recombine.training.loop import History
+from recombine.training.fitted import History
 from recombine.training.presets import SCAN_PREDICTOR, SMALL_PREDICTOR
 
 

@@ -24,10 +24,10 @@ from recombine.models.layers import BiLSTM, Embedding, initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.training.corpus import Corpus
-from recombine.training.optimizer import population_adam
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
-from recombine.training.schedule import Batch
-from recombine.training.step import Step
+from recombine.training.recipe import Duration, Recipe
+from recombine.training.schedule import Batch, Group, Schedule
+from recombine.training.trainer import Trainer
 
 VOCABULARY = 24
 
@@ -62,11 +62,11 @@ def training_step(
     seeds = list(range(replicas))
     initialize(model, seeds)
     model.to(device).train()
-    optimizer = population_adam(model, replicas, lr=1e-3, clip=1.0, precision="bfloat16")
+    schedule = Schedule(corpus, [[Group(np.arange(count))]] * replicas, seeds, batch)
     noise = Noise(seeds, device, longest=corpus.longest)
-    step = Step(model, corpus, optimizer, noise, tokens=[1.0] * replicas, graphs=graphs)
+    trainer = Trainer(model, schedule, Recipe(network=network), Duration(1, 1), noise, graphs=graphs)
     chosen = Batch(rng.integers(0, count, (replicas, batch)), source, (batch,) * target)
-    return lambda: step(chosen)
+    return lambda: trainer.step(chosen)
 
 
 def encoder_step(plain: bool, *, batch: int, steps: int, inputs: int, hidden: int) -> Callable[[], None]:

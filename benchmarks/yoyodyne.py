@@ -22,7 +22,7 @@ import torch
 
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
-from recombine.training.loop import History
+from recombine.training.fitted import History
 from recombine.training.presets import WORD_FORM_PREDICTOR
 
 VERSION = "0.5.27"

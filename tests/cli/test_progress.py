@@ -9,7 +9,7 @@ import pytest
 
 from recombine.cli import printing
 from recombine.cli.printing import MatrixProgress, describe, progress, searching, working
-from recombine.training.loop import History
+from recombine.training.fitted import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
 

@@ -14,7 +14,7 @@ from recombine.models.kernels.attention import blocks, weighed
 from recombine.models.noise import Drop, Noise, dropped
 from recombine.models.packing import Packing
 from recombine.models.scoring import score
-from recombine.training.optimizer import gradients_of, population_adam
+from recombine.training.optimizer import PopulationAdam, gradients_of
 
 pytestmark = pytest.mark.gpu
 
@@ -129,7 +129,7 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
         model = (
             network(replace(VARIANTS["scan"], hidden=32, embedding=16, attention=16), seeds=(4, 5)).float().to(device)
         )
-        optimizer = population_adam(model.train(), 2, lr=1e-2, clip=1.0, precision=its)
+        optimizer = PopulationAdam(model.train(), 2, lr=1e-2, clip=1.0, precision=its)
         noise = Noise([1, 2], device)
         sources, targets = (tokens.to(device) for tokens in batch(model, 8))
         for _ in range(150):

@@ -15,7 +15,7 @@ from recombine.models.architecture import Architecture
 from recombine.models.scoring import score
 from recombine.neighborhoods import LongLong, LongShort
 from recombine.prediction.direct import DirectInference, Retriever
-from recombine.training.loop import Fitted, History
+from recombine.training.fitted import Fitted, History
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
 

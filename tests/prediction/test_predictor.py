@@ -16,7 +16,7 @@ from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongShort
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
-from recombine.training.loop import Fitted, History
+from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
 from recombine.training.renaming import SPARES
 

@@ -13,7 +13,7 @@ from recombine.models.architecture import Architecture
 from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
 from recombine.training.fit import exact_match, fit, hold_out, likelihood
-from recombine.training.loop import Fitted
+from recombine.training.fitted import Fitted
 from recombine.training.presets import SMALL_PREDICTOR
 from recombine.training.recipe import ROUNDS, Recipe
 from recombine.training.renaming import SPARES

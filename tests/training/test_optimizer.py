@@ -3,7 +3,7 @@ import torch
 from networks import SCAN, network
 
 from recombine.models.recombiner import Recombiner
-from recombine.training.optimizer import PopulationAdam, gradients_of, population_adam
+from recombine.training.optimizer import PopulationAdam, gradients_of
 from recombine.training.recipe import Precision
 
 SEEDS = (1, 2, 3)
@@ -83,8 +83,8 @@ def test_a_restored_optimizer_goes_on_as_the_saved_one() -> None:
 def test_without_kernels_networks_are_trained_in_their_own_precision(precision: Precision) -> None:
     """As on a CPU, so on a GPU without Triton."""
     model = network(SCAN, SEEDS).float()
-    optimizer = population_adam(model, 3, lr=1e-2, clip=1.0, precision=precision)
-    assert isinstance(optimizer, PopulationAdam)
+    optimizer = PopulationAdam(model, 3, lr=1e-2, clip=1.0, precision=precision)
+    assert not optimizer.kernels
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     for master, parameter in zip(optimizer.masters, model.parameters(), strict=True):
         assert master.data_ptr() == parameter.data_ptr()

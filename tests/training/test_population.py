@@ -12,11 +12,10 @@ from recombine.models.architecture import Architecture
 from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.training import loop
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Evaluate, Trainer
 from recombine.training.recipe import Duration, Recipe
 from recombine.training.schedule import Schedule, mixture
+from recombine.training.trainer import Evaluate, Trainer
 
 LONGEST = 16
 RECIPE = Recipe(network=SCAN, lr=0.01, clip=0.5)
@@ -81,7 +80,7 @@ def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_
     name: str, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     architecture = NAMED[name]
-    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
+    monkeypatch.setattr("recombine.training.trainer.AVERAGED_EVERY", 1)
     recipe, duration = replace(RECIPE, stop_at_lr=0.5, **kept), Duration(9, 2, patience=2)
     lasting, seeds = (4, 1, 9, 2), [3, 4, 5, 6]
     judged = Improving(*lasting)

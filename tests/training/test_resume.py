@@ -16,12 +16,13 @@ from recombine.errors import RecombineError
 from recombine.models import device
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
-from recombine.training import loop, resume
+from recombine.training import resume
 from recombine.training.fit import fit, likelihood
-from recombine.training.loop import Evaluate, Fitted, History
+from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import read_tensors
+from recombine.training.trainer import Evaluate
 
 TINY = Architecture(
     vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1, write_seen_only=True
@@ -111,7 +112,7 @@ def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
 def test_so_does_one_that_some_networks_have_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
+    monkeypatch.setattr("recombine.training.trainer.AVERAGED_EVERY", 1)
     recipe = replace(RECIPE, epochs=20, patient_steps=0, stop_at_lr=0.25, decay_at=0, **{"keep_best": False, **kept})
     seeds, lasting = (1, 2, 3, 4), (6, 2, 9, 1)
 

@@ -11,7 +11,7 @@ from toy import VOCABULARY
 from recombine.errors import RecombineError
 from recombine.models.architecture import Architecture
 from recombine.models.scoring import score
-from recombine.training.loop import Fitted, History
+from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
 from recombine.training.stored import Stored
 

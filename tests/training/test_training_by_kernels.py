@@ -17,10 +17,11 @@ from recombine.models.recombiner import Recombiner
 from recombine.training import resume
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
-from recombine.training.loop import Fitted, History, Trainer
-from recombine.training.optimizer import KernelAdam, gradients_of, population_adam
+from recombine.training.fitted import Fitted, History
+from recombine.training.optimizer import PopulationAdam, gradients_of
 from recombine.training.recipe import Duration, Precision, Recipe
 from recombine.training.schedule import Group
+from recombine.training.trainer import Trainer
 
 pytestmark = pytest.mark.gpu
 
@@ -57,7 +58,7 @@ class Weights(nn.Module):
         self.other = nn.Parameter(torch.randn(4, 7))
 
 
-def updated(model: nn.Module, optimizer: KernelAdam, *, steps: range) -> list[Tensor]:
+def updated(model: nn.Module, optimizer: PopulationAdam, *, steps: range) -> list[Tensor]:
     """The masters, after updates with gradients that depend on the step alone."""
     for step in steps:
         generator = torch.Generator().manual_seed(step)
@@ -66,9 +67,9 @@ def updated(model: nn.Module, optimizer: KernelAdam, *, steps: range) -> list[Te
     return [master.clone() for master in optimizer.masters]
 
 
-def adam(model: nn.Module, precision: Precision, lr: float = 0.01) -> KernelAdam:
-    optimizer = population_adam(model.to(DEVICE), 2, lr=lr, clip=1.0, precision=precision)
-    assert isinstance(optimizer, KernelAdam)
+def adam(model: nn.Module, precision: Precision, lr: float = 0.01) -> PopulationAdam:
+    optimizer = PopulationAdam(model.to(DEVICE), 2, lr=lr, clip=1.0, precision=precision)
+    assert optimizer.kernels
     return optimizer
 
 

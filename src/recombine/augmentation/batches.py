@@ -14,7 +14,7 @@ from recombine.errors import RecombineError
 from recombine.execution.executor import Executor, in_order
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.training.loop import narrowed
+from recombine.training.fitted import narrowed
 from recombine.training.renaming import Twins, called
 
 Temperatures = tuple[float, ...]

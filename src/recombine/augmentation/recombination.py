@@ -23,10 +23,11 @@ from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
-from recombine.training.loop import Evaluate, Fitted
+from recombine.training.fitted import Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import WEIGHTS, Stored
+from recombine.training.trainer import Evaluate
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recombine.execution.executor import Executor
     from recombine.execution.progress import Report
     from recombine.neighborhoods import Effort
-    from recombine.training.loop import History
+    from recombine.training.fitted import History
 
 LINES = 10
 """How many lines training says at most where there is no terminal."""

@@ -11,7 +11,7 @@ from recombine.errors import RecombineError, unknown
 
 if TYPE_CHECKING:
     from recombine.own_data.settings import Display
-    from recombine.training.loop import History
+    from recombine.training.fitted import History
 
 SIZES = ("small", "paper")
 """The sizes of networks; small ones are for a CPU."""

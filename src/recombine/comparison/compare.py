@@ -23,7 +23,7 @@ from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fit import hold_out
-from recombine.training.loop import History
+from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 

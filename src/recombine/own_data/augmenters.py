@@ -27,7 +27,7 @@ from recombine.own_data import choices
 from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import Account, Display, Settings, shown
-from recombine.training.loop import History
+from recombine.training.fitted import History
 
 EXAMPLES = "examples.jsonl"
 

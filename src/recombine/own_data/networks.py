@@ -25,7 +25,7 @@ from recombine.own_data.choices import Choice
 from recombine.prediction.predictor import Predictor
 from recombine.training import presets
 from recombine.training.corpus import encoded
-from recombine.training.loop import History
+from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.renaming import Twins
 

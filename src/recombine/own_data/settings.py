@@ -22,7 +22,7 @@ from recombine.execution.progress import Progress, Report, Say, no_progress
 from recombine.inflection import is_tag
 from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort
 from recombine.own_data.choices import Choice
-from recombine.training.loop import History
+from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.stored import damaged, read_tensors
 

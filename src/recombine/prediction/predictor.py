@@ -16,7 +16,7 @@ from recombine.execution.progress import Report
 from recombine.models.device import resolve
 from recombine.training.corpus import Corpus, encoded
 from recombine.training.fit import exact_match, fit
-from recombine.training.loop import Fitted
+from recombine.training.fitted import Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 from recombine.training.stored import WEIGHTS, Stored

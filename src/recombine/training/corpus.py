@@ -88,7 +88,7 @@ class Corpus:
 
     def only(self, chosen: Sequence[int]) -> Self:
         """Returns the corpus of the chosen replicas, by number."""
-        tables = {name: table for name, table in vars(self).items() if len(table) > 1}
+        tables = {name: table for name, table in vars(self).items() if len(table) not in (1, len(chosen))}
         return replace(self, **{name: table[list(chosen)] for name, table in tables.items()})
 
     def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """From rows and a recipe to a trained population: the one way in which networks are built and trained."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.data.vocabulary import PAD
+from recombine.data.vocabulary import PAD, SEP
 from recombine.errors import RecombineError
 from recombine.execution.progress import Report
 from recombine.models.attention import MASKED
@@ -17,11 +17,12 @@ from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import predicted, score
 from recombine.training.corpus import Corpus
-from recombine.training.loop import Evaluate, Fitted, History, Trainer
+from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
 from recombine.training.renaming import SPARES, Twins
 from recombine.training.resume import Checkpoint
 from recombine.training.schedule import Group, Schedule
+from recombine.training.trainer import Evaluate, Trainer
 
 BATCH = 512
 
@@ -29,47 +30,45 @@ BATCH = 512
 def likelihood(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     """Judges by the mean log-probability of held-out targets; `rows` holds each replica's own (R, held out)."""
 
-    def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
-        total = torch.zeros(model.replicas, device=corpus.rows.device)
-        for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
-            log_p, _ = score(model, sources, targets, z=_no_z(model, sources))
-            # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
-            total += log_p.masked_fill(log_p < MASKED / 2, 0).sum(2).sum(1)
-        return total.div(rows.shape[1])
+    def value(model: Recombiner, sources: Tensor, targets: Tensor) -> Tensor:
+        size = model.architecture.latent
+        # A latent variable is at the prior's centre: what a network can do without being told.
+        z = torch.zeros(*sources.shape[:2], size, device=sources.device) if size else None
+        log_p, _ = score(model, sources, targets, z=z)
+        # What a network has no way to produce says nothing of it, and is so improbable as to drown all else.
+        return log_p.masked_fill(log_p < MASKED / 2, 0).sum(2).sum(1)
 
-    return evaluate
+    return _mean(value, corpus, rows)
 
 
 def exact_match(corpus: Corpus, rows: np.ndarray) -> Evaluate:
     """Judges by the share of held-out targets that greedy decoding would give exactly."""
 
+    def value(model: Recombiner, sources: Tensor, targets: Tensor) -> Tensor:
+        return ((predicted(model, sources, targets) == targets) | (targets == PAD)).all(-1).sum(1)
+
+    return _mean(value, corpus, rows)
+
+
+def _mean(value: Callable[[Recombiner, Tensor, Tensor], Tensor], corpus: Corpus, rows: np.ndarray) -> Evaluate:
+    """Judges by a value, the sum (R,) over the sources and targets of a batch, divided by the number of rows."""
+
     def evaluate(model: Recombiner, replicas: Sequence[int]) -> Tensor:
-        right = torch.zeros(model.replicas, device=corpus.rows.device)
-        for sources, targets in _batches(corpus.only(replicas), rows[list(replicas)]):
-            right += ((predicted(model, sources, targets) == targets) | (targets == PAD)).all(-1).sum(1)
-        return right.div(rows.shape[1])
+        part, own = corpus.only(replicas), rows[list(replicas)]
+        lengths = np.stack([part.target_lengths[r % len(part.target_lengths)][row] for r, row in enumerate(own)])
+        ordered = np.take_along_axis(own, lengths.argsort(axis=1, kind="stable"), axis=1)
+        total = torch.zeros(model.replicas, device=corpus.rows.device)
+        for start in range(0, own.shape[1], BATCH):
+            index = torch.from_numpy(ordered[:, start : start + BATCH]).to(corpus.rows.device)
+            batch = part.batch(index, part.sources.shape[-1], part.targets.shape[-1])
+            total += value(model, *map(_trimmed, batch))
+        return total.div(own.shape[1])
 
     return evaluate
 
 
-def _batches(corpus: Corpus, rows: np.ndarray) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yields the rows' sources and targets, in order of length, no wider than they need be."""
-    lengths = np.stack([corpus.target_lengths[r % len(corpus.target_lengths)][row] for r, row in enumerate(rows)])
-    ordered = np.take_along_axis(rows, lengths.argsort(axis=1, kind="stable"), axis=1)
-    for start in range(0, rows.shape[1], BATCH):
-        index = torch.from_numpy(ordered[:, start : start + BATCH]).to(corpus.rows.device)
-        sources, targets = corpus.batch(index, corpus.sources.shape[-1], corpus.targets.shape[-1])
-        yield _trimmed(sources), _trimmed(targets)
-
-
 def _trimmed(sequences: Tensor) -> Tensor:
     return sequences[..., : max(1, int((sequences != PAD).sum(-1).max()))] if sequences.numel() else sequences
-
-
-def _no_z(model: Recombiner, sources: Tensor) -> Tensor | None:
-    """A network with a latent variable is judged at the prior's centre: what it can do without being told."""
-    size = model.architecture.latent
-    return torch.zeros(*sources.shape[:2], size, device=sources.device) if size else None
 
 
 def fit(
@@ -117,6 +116,8 @@ def fit(
     model.unwritable[..., vocabulary:] = twins is None  # no data hold them: spares can be copied only
     duration = recipe.duration(max(per_epoch))
     fractions = [recipe.duration(rows).steps / duration.steps for rows in per_epoch] if recipe.own_epochs else ()
+    pool = ~seen
+    pool[:, : SEP + 1] = False
     trainer = Trainer(
         model,
         Schedule(corpus, training, seeds, recipe.batch, sorting=recipe.sorting, fixed=device.type == "cuda"),
@@ -125,17 +126,22 @@ def fit(
         Noise(seeds, device, longest=corpus.longest),
         evaluate=judge(corpus if twins is None else corpus.renamed(twins.fixed()), held_out) if held_out.size else None,
         epoch_fraction=fractions,
+        stand_ins=pool if recipe.stand_ins and recipe.network.prototypes > 1 else None,
+        twins=twins,
         graphs=graphs,
     )
-    if recipe.stand_ins and recipe.network.prototypes > 1:
-        trainer.step.disguise(~seen, recipe.stand_ins)
-    trainer.step.twins = twins
-    trainer.step.unknown = recipe.unknown
     saving = Checkpoint(checkpoint, recipe, corpus, training, seeds) if checkpoint else None
     if saving:
         saving.restore(trainer)
+
+    def after_epoch(steps: int, total: int, history: History) -> None:
+        if saving:
+            saving.save(trainer)
+        if report:
+            report(steps, total, history)
+
     try:
-        history = trainer.run(_epoch_callback(report, saving, trainer))
+        history = trainer.run(after_epoch)
     except torch.OutOfMemoryError as error:
         raise RecombineError(
             f"the GPU's memory does not suffice for {len(seeds)} networks of hidden size {recipe.network.hidden}.",
@@ -158,13 +164,3 @@ def hold_out(
         held_out.append(originals.rows[np.sort(order[:count])])
         training.append([Group(originals.rows[np.sort(order[count:])], originals.share), *others])
     return training, np.stack(held_out)
-
-
-def _epoch_callback(report: Report | None, saving: Checkpoint | None, trainer: Trainer) -> Report:
-    def after_epoch(steps: int, total: int, history: History) -> None:
-        if saving:
-            saving.save(trainer)
-        if report:
-            report(steps, total, history)
-
-    return after_epoch

@@ -4,123 +4,103 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam
 
 from recombine.models.device import fused
 from recombine.training.recipe import Precision
 
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
 
 class PopulationAdam:
     """Adam with per-replica learning rates and gradient clipping.
+
+    On a GPU with kernels, parameters are learned in float32, and the network computes with a rounded copy of them.
+    Elsewhere torch's own Adam updates the network's parameters themselves.
 
     Args:
         model: Parameters start with an axis of R (or R times a number of) rows.
         replicas: R.
         lr: The initial learning rate.
         clip: Largest gradient norm of a replica; None: gradients stay as they are.
+        precision: What the network computes in where there are kernels; its parameters are turned into it.
+
+    Attributes:
+        lr: The learning rate of each replica (R,), which may be changed between steps.
+        masters: The parameters in the precision in which they are learned.
     """
 
-    def __init__(self, model: nn.Module, replicas: int, *, lr: float, clip: float | None) -> None:
-        self.parameters = list(model.parameters())
-        self.masters = [parameter.detach() for parameter in self.parameters]
-        self.replicas, self.clip = replicas, clip
-        device = self.parameters[0].device
+    def __init__(
+        self, model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision = "float32"
+    ) -> None:
+        device = next(model.parameters()).device
+        self.replicas, self.clip, self.kernels = replicas, clip, fused(device)
         self.lr = torch.full((replicas,), lr, device=device)
-        self.rows = [
-            [parameter.detach().view(replicas, -1)[r] for parameter in self.parameters] for r in range(replicas)
-        ]
-        groups = [{"params": rows, "lr": self.lr[replica]} for replica, rows in enumerate(self.rows)]
-        self.adam = torch.optim.Adam(groups, fused=True, capturable=device.type == "cuda")
+        self.masters = [parameter.detach() for parameter in model.parameters()]
+        if self.kernels:
+            self.masters = [master.clone() for master in self.masters]
+            model.to(getattr(torch, precision))
+        self.parameters = list(model.parameters())
+        self.first, self.second = ([torch.zeros_like(master) for master in self.masters] for _ in range(2))
+        # Torch wants a count of steps for every tensor that it updates; the kernels share one.
+        shape = () if self.kernels else (len(self.masters), replicas)
+        self.steps = torch.zeros(shape, dtype=torch.float32, device=device)
 
     def update(self, gradients: Sequence[Tensor]) -> None:
         """Clips each replica's gradient and updates its parameters; the gradients may be overwritten."""
-        gradients = [gradient.view(self.replicas, -1) for gradient in gradients]
+        if self.kernels:
+            from recombine.models.kernels import elementwise
+
+            scale = torch.ones_like(self.lr)
+            if self.clip is not None:
+                scale = _clipping(elementwise.norms(gradients, self.replicas), self.clip)
+            self.steps += 1
+            for tensors in zip(self.masters, self.parameters, gradients, self.first, self.second, strict=True):
+                elementwise.adam(*tensors, lr=self.lr, scale=scale, step=self.steps, betas=BETAS, epsilon=EPSILON)
+            return
+        rows = [gradient.view(self.replicas, -1) for gradient in gradients]
         if self.clip is not None:
-            each = [torch.linalg.vector_norm(gradient, dim=1) for gradient in gradients]
-            scale = _clipping(torch.linalg.vector_norm(torch.stack(each), dim=0), self.clip)
-            for gradient in gradients:
-                gradient.mul_(scale.unsqueeze(1))
-        for replica, rows in enumerate(self.rows):
-            for row, gradient in zip(rows, gradients, strict=True):
-                row.grad = gradient[replica]
-        self.adam.step()
+            norms = torch.stack([torch.linalg.vector_norm(row, dim=1) for row in rows])
+            scale = _clipping(torch.linalg.vector_norm(norms, dim=0), self.clip)
+            for row in rows:
+                row.mul_(scale.unsqueeze(1))
+        for replica in range(self.replicas):
+            parameters, first, second = (
+                [each.view(self.replicas, -1)[replica] for each in tensors]
+                for tensors in (self.masters, self.first, self.second)
+            )
+            adam(
+                parameters,
+                [row[replica] for row in rows],
+                first,
+                second,
+                max_exp_avg_sqs=[],
+                state_steps=list(self.steps[:, replica]),
+                fused=True,
+                amsgrad=False,
+                beta1=BETAS[0],
+                beta2=BETAS[1],
+                lr=self.lr[replica],
+                weight_decay=0.0,
+                eps=EPSILON,
+                maximize=False,
+            )
 
     def state(self) -> dict[str, Tensor]:
-        """Returns all that is needed to go on: moments, step counts, learning rates."""
+        """Returns all that is needed to go on, as it is stored: the tensors themselves, not copies."""
         state = {"lr": self.lr}
-        for number, rows in enumerate(zip(*self.rows, strict=True)):
-            for name in self.adam.state[rows[0]]:
-                state[f"{number}.{name}"] = torch.stack([self.adam.state[row][name] for row in rows])
-        return state
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Goes on from a saved state."""
-        self.lr.copy_(state["lr"])
-        for number, rows in enumerate(zip(*self.rows, strict=True)):
-            saved = {name.partition(".")[2]: value for name, value in state.items() if name.startswith(f"{number}.")}
-            for replica, row in enumerate(rows):
-                self.adam.state[row] = {name: value[replica].clone().to(row.device) for name, value in saved.items()}
-
-
-class KernelAdam:
-    """The same by kernels, with float32 parameters that the network computes with a copy of in its own precision.
-
-    Args:
-        model: As for `PopulationAdam`; its parameters are turned into the precision.
-        replicas: R.
-        lr: The initial learning rate.
-        clip: Largest gradient norm of a replica; None: gradients stay as they are.
-        precision: What the network computes in.
-    """
-
-    betas, epsilon = (0.9, 0.999), 1e-8
-
-    def __init__(self, model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision) -> None:
-        self.masters = [parameter.detach().clone() for parameter in model.parameters()]
-        model.to(getattr(torch, precision))
-        self.parameters = list(model.parameters())
-        self.replicas, self.clip = replicas, clip
-        device = self.masters[0].device
-        self.lr = torch.full((replicas,), lr, device=device)
-        self.first = [torch.zeros_like(master) for master in self.masters]
-        self.second = [torch.zeros_like(master) for master in self.masters]
-        self.steps = torch.zeros((), device=device)
-        self._whole = torch.ones(replicas, device=device)
-
-    def update(self, gradients: Sequence[Tensor]) -> None:
-        """Clips each replica's gradient and updates its parameters."""
-        from recombine.models.kernels.elementwise import adam, norms
-
-        scale = self._whole
-        if self.clip is not None:
-            scale = _clipping(norms(gradients, self.replicas), self.clip)
-        self.steps += 1
-        for tensors in zip(self.masters, self.parameters, gradients, self.first, self.second, strict=True):
-            adam(*tensors, lr=self.lr, scale=scale, step=self.steps, betas=self.betas, epsilon=self.epsilon)
-
-    def state(self) -> dict[str, Tensor]:
-        """Returns all that is needed to go on: parameters, moments, step count, learning rates."""
-        lists = {"master": self.masters, "first": self.first, "second": self.second}
-        state = {f"{number}.{name}": value for name, values in lists.items() for number, value in enumerate(values)}
-        return {"lr": self.lr, "steps": self.steps, **state}
+        if self.kernels:
+            state["steps"] = self.steps
+            lists = {"master": self.masters, "first": self.first, "second": self.second}
+        else:  # by torch's names
+            first, second = ([each.view(self.replicas, -1) for each in part] for part in (self.first, self.second))
+            lists = {"step": list(self.steps), "exp_avg": first, "exp_avg_sq": second}
+        return state | {f"{number}.{name}": each for name, part in lists.items() for number, each in enumerate(part)}
 
     def restore(self, state: dict[str, Tensor]) -> None:
         """Goes on from a saved state."""
         for name, value in self.state().items():
             value.copy_(state[name])
-
-
-Optimizer = PopulationAdam | KernelAdam
-"""Updates a population's parameters from their gradients. `lr` holds a learning rate for each replica (R,), `masters`
-the parameters in the precision in which they are learned."""
-
-
-def population_adam(
-    model: nn.Module, replicas: int, *, lr: float, clip: float | None, precision: Precision = "float32"
-) -> Optimizer:
-    """Returns Adam for a population; on a GPU with kernels, the model then computes in the precision asked for."""
-    if fused(next(model.parameters()).device):
-        return KernelAdam(model, replicas, lr=lr, clip=clip, precision=precision)
-    return PopulationAdam(model, replicas, lr=lr, clip=clip)
 
 
 def _clipping(norms: Tensor, largest: float) -> Tensor:

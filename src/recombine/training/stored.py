@@ -22,7 +22,7 @@ from recombine.inflection import DIRECTIONS
 from recombine.models.architecture import Architecture
 from recombine.models.device import resolve
 from recombine.models.recombiner import Recombiner
-from recombine.training.loop import Fitted, History
+from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
 
 

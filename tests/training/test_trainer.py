@@ -13,9 +13,8 @@ from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import score
-from recombine.training import loop
-from recombine.training.loop import Trainer
 from recombine.training.recipe import Duration, Recipe
+from recombine.training.trainer import Trainer
 
 SEEDS = (1, 2)
 RECIPE = Recipe(network=SCAN, lr=0.01)
@@ -111,7 +110,7 @@ def test_else_the_last_parameters_are() -> None:
 
 
 def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "AVERAGED_EVERY", 1)
+    monkeypatch.setattr("recombine.training.trainer.AVERAGED_EVERY", 1)
     judged = Scripted(*[(0.0, 0.0)] * 15)
     run = trainer(judged, epochs=15, averaging=4)
     passed: list[Tensor] = []
