@@ -37,6 +37,9 @@ ARMS: dict[str, Callable[[Recipe], Recipe]] = {
     "neither": lambda recipe: _network(replace(recipe, loss_per="sequence"), feed_dropped_twice=False),
     "forget-0": lambda recipe: _network(recipe, forget_bias=0.0),
     "as-drawn": lambda recipe: replace(recipe, sorting=1000),
+    "float32": lambda recipe: replace(recipe, precision="float32"),
+    "averaged": lambda recipe: replace(recipe, averaging=1000),
+    "averaged-float32": lambda recipe: replace(recipe, averaging=1000, precision="float32"),
     "all-epochs": lambda recipe: replace(recipe, stop_at_lr=0.0),
     "all-three": lambda recipe: _network(replace(recipe, sorting=1000, stop_at_lr=0.0), forget_bias=0.0),
 }
