@@ -18,13 +18,14 @@ from commands import Run, assert_is_sentence
 
 import recombine
 from recombine.cli import main
-from recombine.cli.augment import NOVELTIES, RULES
+from recombine.cli.augment import NOVELTIES
 from recombine.cli.files import Reading
 from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import SIZES, outcome
 from recombine.data import files, scan, sigmorphon, text
 from recombine.data.sigmorphon import SHA256
+from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data.learned import METHODS
 from recombine.training.fitted import History
 
@@ -82,10 +83,10 @@ def test_the_command_line_names_options(run: Run, train: Path, tmp_path: Path, w
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        (("inspect",), [*files.FORMATS, *text.TOKENS, *RULES]),
+        (("inspect",), [*files.FORMATS, *text.TOKENS, *NEIGHBORHOODS]),
         (("data", "scan"), scan.SPLITS),
         (("data", "sigmorphon"), [*map(str, sigmorphon.HINTS), *SHA256]),
-        (("augment",), [*METHODS, *RULES, *NOVELTIES, *SIZES]),
+        (("augment",), [*METHODS, *NEIGHBORHOODS, *NOVELTIES, *SIZES]),
         (("train",), SIZES),
         (("audit",), [*GOLD]),
     ],

@@ -52,7 +52,7 @@ def test_bad_file(run: Run, tmp_path: Path, command: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-n", "0"], ["0 samples", "at least 1"]),
+        (["-n", "0"], ["-n", "1", "augment --help"]),
         (["--seed", "-1"], ["--seed", "0"]),
         (["--epsilon", "2"], ["epsilon", "2.0"]),
         (["--epsilon", "0"], ["epsilon", "0.0"]),

@@ -6,20 +6,21 @@ from pathlib import Path
 import pytest
 from commands import Run
 
-from recombine.cli.direction import ANALYSIS, INFLECTION, direction
+from recombine.cli.files import DIRECTIONS, say_direction
 from recombine.data import files
 from recombine.example import Example
 from recombine.inflection import directed, reordered
 from recombine.prediction.predictor import Predictor
 
+ANALYSIS, INFLECTION = DIRECTIONS["analysis"], DIRECTIONS["inflection"]
 COLUMNS = ("--columns", "1,2,3", "--tokens", "characters")
 
 
 def test_the_direction_is_that_of_the_examples(words: Path) -> None:
     forms = files.read(words)
-    assert direction(forms) == INFLECTION
-    assert direction(list(map(reordered, forms))) == ANALYSIS
-    assert direction([*forms, Example(("walk",), ("WALK",))]) is None
+    assert say_direction(forms) == "inflection"
+    assert say_direction(list(map(reordered, forms))) == "analysis"
+    assert say_direction([*forms, Example(("walk",), ("WALK",))]) is None
 
 
 def test_each_word_form_has_the_direction_asked_for_whatever_its_order(words: Path) -> None:

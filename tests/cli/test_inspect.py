@@ -8,9 +8,7 @@ from commands import Run, assert_is_sentence
 from kinds_of_data import declension
 
 from recombine.augmentation.resample import find_rare
-from recombine.cli.augment import RULES
 from recombine.data import files
-from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data import choices
 
 
@@ -83,10 +81,6 @@ def test_where_nothing_has_a_neighborhood_it_says_so(run: Run, tmp_path: Path) -
     path.write_text("a\tA\nb\tB\n")
     (shown,) = inspected(run, path)["coverage"]
     assert (shown["share"], shown["examples"]) == (0, [])
-
-
-def test_every_rule_can_be_chosen() -> None:
-    assert set(RULES) == set(NEIGHBORHOODS)
 
 
 def test_all_and_none(run: Run, train: Path) -> None:

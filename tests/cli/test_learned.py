@@ -228,7 +228,10 @@ def test_where_nothing_was_made_the_network_is_not_lost(
     done = run("augment", train, *QUICK, "--epsilon", 0.05, "-o", new)
     assert done.code == 1, done.err
     assert "0 of 3 samples" in done.err
-    assert f"The trained network is kept in {state}: the same command with --no-resample instead" in done.err
+    assert (
+        f"The trained network is kept in {state}: the same command with another --epsilon, or with --no-resample"
+        in done.err
+    )
     assert not new.exists()
     assert "--max-time" not in done.err
     bounded = run("augment", train, *QUICK, "--epsilon", 0.05, "-o", tmp_path / "bounded.jsonl", "--max-time", 60)

@@ -9,7 +9,7 @@ import pytest
 from commands import Run, assert_is_sentence
 
 from recombine.cli.files import Reading
-from recombine.cli.train import read_training
+from recombine.cli.train import read_new
 from recombine.data import files
 from recombine.data.output import locked
 from recombine.example import Example
@@ -64,17 +64,18 @@ def test_a_population_has_consecutive_seeds(run: Run, train: Path, tmp_path: Pat
 def test_each_network_gets_its_own_samples_if_there_are_such(train: Path, tmp_path: Path) -> None:
     for number in range(2):
         (tmp_path / f"new.{number}.tsv").write_text(f"x{number}\tY\n")
-    _, new = read_training(str(train), str(tmp_path / "new.tsv"), networks=2, reading=Reading())
+    new = read_new(str(tmp_path / "new.tsv"), files.read(train), Reading(), networks=2)
     assert [[example.x for example in own] for own in new] == [[("x0",)], [("x1",)]]
     (tmp_path / "new.tsv").write_text("x\tY\n")
-    _, new = read_training(str(train), str(tmp_path / "new.tsv"), networks=2, reading=Reading())
+    new = read_new(str(tmp_path / "new.tsv"), files.read(train), Reading(), networks=2)
     assert [[example.x for example in own] for own in new] == [[("x",)], [("x",)]]
 
 
 def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(words: Path, tmp_path: Path) -> None:
     forms = files.read(words)
     files.write(forms[:2], tmp_path / "new.jsonl")
-    examples, (new,) = read_training(str(words), str(tmp_path / "new.jsonl"), networks=1, reading=Reading())
+    examples = Reading().read_for_prediction(str(words))
+    (new,) = read_new(str(tmp_path / "new.jsonl"), examples, Reading(), networks=1)
     assert "".join(examples[0].x) == "gelir"
     assert examples[0].y == ("g", "e", "l", "[V]", "[PRS]", "[SG]")
     assert new == examples[:2]

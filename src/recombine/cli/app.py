@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
-from inspect import cleandoc
 from typing import Annotated, Any, Protocol, runtime_checkable
 
 import typer
@@ -17,7 +16,7 @@ from recombine.cli.augment import augment_cli
 from recombine.cli.compare import compare_cli
 from recombine.cli.data import export_cli, scan_cli, sigmorphon_cli
 from recombine.cli.inspect import inspect_cli
-from recombine.cli.options import Json, grouped
+from recombine.cli.options import as_command
 from recombine.cli.paper import items_cli, samples_cli, table1_cli, table2_cli
 from recombine.cli.printing import print_json, print_table, say_next
 from recombine.cli.quickstart import quickstart_cli
@@ -50,7 +49,7 @@ data = typer.Typer(help="Writes the paper's datasets: SCAN, and few-shot morphol
 paper = typer.Typer(help="Runs the paper's experiments anew, beside the published figures.")
 
 
-def env_cli(json: Json = False) -> None:
+def env_cli(*, json: bool = False) -> None:
     """Prints versions, device and threads, for bug reports.
 
     Example:
@@ -66,21 +65,14 @@ def env_cli(json: Json = False) -> None:
 
 def environment() -> dict[str, str | int]:
     """Returns the versions of what matters, the device that would be used, how it computes, and the threads."""
-    return {
-        "recombine": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        **{package: _version(package) for package in PACKAGES},
-        **_computing(),
-        "threads": os.cpu_count() or 1,
-    }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+    found: dict[str, str | int] = {"recombine": __version__, "python": platform.python_version()}
+    found["platform"] = platform.platform()
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return {**found, **_computing(), "threads": os.cpu_count() or 1}
 
 
 def _computing() -> dict[str, str]:
@@ -113,8 +105,9 @@ app.add_typer(data, name="data")
 app.add_typer(paper, name="paper")
 for _group, _functions in COMMANDS.items():
     for _function in _functions:
-        _help = cleandoc(_function.__doc__ or "").replace("Example:\n", "\b\nExample:\n")  # keeps its lines apart
-        _group.command(_function.__name__.removesuffix("_cli"), help=_help)(grouped(_function))
+        _help, _command = as_command(_function)
+        _help = _help.replace("Example:\n", "\b\nExample:\n")  # keeps its lines apart
+        _group.command(_function.__name__.removesuffix("_cli"), help=_help)(_command)
 
 
 def _print_version(wanted: bool) -> None:

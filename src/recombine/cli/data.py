@@ -1,81 +1,55 @@
 """``recombine data`` and ``recombine export``: the paper's datasets as files, and examples for other toolkits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import echo
 
-from recombine.cli.direction import say_direction
 from recombine.cli.files import (
     Reading,
     check_free,
     check_one_standard_input,
     is_unfinished,
+    say_direction,
     warn_of_strange_tokens,
     working_on,
 )
-from recombine.cli.options import Folder, Force, Json, Seed
-from recombine.cli.printing import counted, print_json, print_line, say, say_next, working
+from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.data.output import all_or_none
 from recombine.example import Example
 
 SCAN_FILES = ("train.tsv", "test.tsv")
 SIGMORPHON_FILES = ("train.tsv", "past.tsv", "future.tsv", "other.tsv")
 
-Split = Annotated[
-    str,
-    typer.Option(
-        "--split", metavar="NAME", help="jump, turn-left, around-right, opposite-right, right, length or simple."
-    ),
-]
-Language = Annotated[str, typer.Option("--language", metavar="NAME", help="For example spanish, swahili, turkish.")]
-Hints = Annotated[
-    int, typer.Option("--hints", metavar="N", help="How many past, and future, forms to train on: 4, 8 or 16.")
-]
-Number = Annotated[int, typer.Option("--split", metavar="N", help="Which of the splits 0 to 4.")]
-Source = Annotated[
-    Path | None, typer.Option("--source", metavar="DIR", help="A folder with LANGUAGE-train-high, instead of the web.")
-]
-Data = Annotated[str, typer.Argument(metavar="DATA", help="The original training examples; - is standard input.")]
-New = Annotated[str, typer.Argument(metavar="NEW", help="The new examples, e.g. what recombine augment wrote.")]
-Toolkit = Annotated[
-    str,
-    typer.Option("--to", metavar="TOOLKIT", help="The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt or hf."),
-]
-Rate = Annotated[
-    float | None,
-    typer.Option(
-        "--p-aug",
-        metavar="P",
-        help="The share of new examples in training (default: all examples count alike).",
-    ),
-]
 
-
-def scan_cli(split: Split, output: Folder, seed: Seed = 0, force: Force = False, json: Json = False) -> None:
+def scan_cli(*, split: str, output: str, seed: int = 0, force: bool = False, json: bool = False) -> None:
     """Generates SCAN's train.tsv and test.tsv; nothing is downloaded.
 
     Example:
       recombine data scan --split jump -o scan
-    """
-    from recombine.data import scan
 
-    paths = _free(output, SCAN_FILES, force=force)
-    with working("Generating SCAN"):
+    Options:
+      split NAME: jump, turn-left, around-right, opposite-right, right, length or simple.
+    """
+
+    def generate() -> list[Sequence[Example]]:
+        from recombine.data import scan
+
         dataset = scan.split(split, seed=seed)
-    _write(paths, (dataset.train, dataset.test), format="tsv", force=force, json=json)
+        return [dataset.train, dataset.test]
+
+    _write(output, SCAN_FILES, generate, format="tsv", force=force, json=json)
 
 
 def sigmorphon_cli(
-    language: Language,
-    output: Folder,
     *,
-    hints: Hints = 8,
-    split: Number = 0,
-    source: Source = None,
-    force: Force = False,
-    json: Json = False,
+    language: str,
+    output: str,
+    hints: int = 8,
+    split: int = 0,
+    source: Path | None = None,
+    force: bool = False,
+    json: bool = False,
 ) -> None:
     """Draws few-shot train.tsv, past.tsv, future.tsv and other.tsv: lemma, form, tags.
 
@@ -83,69 +57,40 @@ def sigmorphon_cli(
       recombine data sigmorphon --language turkish --hints 8 --split 0 -o turkish
 
     Without --source the official file is downloaded once and kept.
-    """
-    from recombine.data import files, sigmorphon
 
-    paths = _free(output, SIGMORPHON_FILES, force=force)
-    with working("Drawing the split"):
+    Options:
+      language NAME: For example spanish, swahili, turkish.
+      hints N: How many past, and future, forms to train on: 4, 8 or 16.
+      split N: Which of the splits 0 to 4.
+    """
+
+    def draw() -> list[Sequence[Example]]:
+        from recombine.data import files, sigmorphon
+
         inflections = files.read_inflections(sigmorphon.locate(language, source))
         drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
-    parts = [
-        [inflection.for_generation for inflection in part]
-        for part in (drawn.train, drawn.past, drawn.future, drawn.other)
-    ]
-    _write(paths, parts, format="sigmorphon", force=force, json=json)
+        parts = (drawn.train, drawn.past, drawn.future, drawn.other)
+        return [[inflection.for_generation for inflection in part] for part in parts]
+
+    _write(output, SIGMORPHON_FILES, draw, format="sigmorphon", force=force, json=json)
 
 
-def export_cli(
-    data: Data,
-    new: New,
-    output: Folder,
+def _write(
+    folder: str,
+    names: Sequence[str],
+    make: Callable[[], Sequence[Sequence[Example]]],
     *,
-    to: Toolkit = "tsv",
-    p_aug: Rate = None,
-    reading: Reading,
-    force: Force = False,
-    json: Json = False,
+    format: str,
+    force: bool,
+    json: bool,
 ) -> None:
-    """Writes original and new examples in the form that a toolkit reads, and says how to train with it.
-
-    Example:
-      recombine export train.tsv augmented.jsonl --to yoyodyne --p-aug 0.1 -o for-yoyodyne
-
-    Weights go along where the toolkit takes them (jsonl, opennmt, hf); for the others examples are repeated.
-    Word forms are written as inflection: lemma and tags are the input, the form is the output.
-    """
-    from recombine.data.export import README, check_toolkit, export
-
-    check_toolkit(to)
-    check_one_standard_input(data, new)
-    readme = Path(output) / README  # the last file that is written, and the one that is locked
-    check_free([readme], force=force or is_unfinished(str(readme)))
-    originals, made = reading.read(data), reading.read(new)
-    warn_of_strange_tokens(originals, made)
-    say_direction(originals)
-    done = export(originals, made, output, to=to, p_aug=p_aug, tokens=reading.tokens, force=force)
-    if json:
-        files = [str(path) for path in done.files]
-        print_json({"to": to, "originals": len(originals), "new": len(made), "files": files, "how": done.how})
-        return
-    for path in done.files:
-        say(f"Wrote {path}.")
-    print_line(done.how)
-
-
-def _free(folder: str, names: Sequence[str], *, force: bool) -> list[str]:
-    """Returns the paths of files in a folder, if they may be written."""
-    paths = [str(Path(folder) / name) for name in names]
-    check_free(paths, force=force or is_unfinished(paths[-1]))
-    return paths
-
-
-def _write(paths: Sequence[str], parts: Sequence[Sequence[Example]], *, format: str, force: bool, json: bool) -> None:
-    """Writes all files or none, and says what was written."""
+    """Makes the parts of a dataset, writes all of their files or none, and says what was written."""
     from recombine.data import files
 
+    paths = [str(Path(folder) / name) for name in names]
+    check_free(paths, force=force or is_unfinished(paths[-1]))
+    with working("Making the dataset"):
+        parts = make()
     with working_on(paths[-1], paths) as goes_on, all_or_none(paths):
         for path, part in zip(paths, parts, strict=True):
             files.write(part, path, format=format, force=force or goes_on)
@@ -156,3 +101,47 @@ def _write(paths: Sequence[str], parts: Sequence[Sequence[Example]], *, format: 
         for path, count in counts.items():
             say(f"Wrote {path}: {counted(count, 'example')}.")
     say_next("inspect", paths[0], "--test", paths[1])
+
+
+def export_cli(
+    data: str,
+    new: str,
+    *,
+    output: str,
+    to: str = "tsv",
+    p_aug: float | None = None,
+    reading: Reading,
+    force: bool = False,
+    json: bool = False,
+) -> None:
+    """Writes original and new examples in the form that a toolkit reads, and says how to train with it.
+
+    Example:
+      recombine export train.tsv augmented.jsonl --to yoyodyne --p-aug 0.1 -o for-yoyodyne
+
+    Weights go along where the toolkit takes them (jsonl, opennmt, hf); for the others examples are repeated.
+    Word forms are written as inflection: lemma and tags are the input, the form is the output.
+
+    Options:
+      data DATA: The original training examples; - is standard input.
+      new NEW: The new examples, e.g. what recombine augment wrote.
+      to TOOLKIT: The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt or hf.
+      p_aug P: The share of new examples in training (default: all examples count alike).
+    """
+    from recombine.data.export import README, check_toolkit, export
+
+    check_toolkit(to)
+    check_one_standard_input(data, new)
+    readme = Path(output) / README  # the last file that is written, and the one that is locked
+    check_free([readme], force=force or is_unfinished(str(readme)))
+    originals, made = reading.read(data), reading.read(new)
+    warn_of_strange_tokens(originals, made)
+    say_direction(originals)
+    done = export(originals, made, output, to=to, p_aug=p_aug, tokens=reading.kind, force=force)
+    if json:
+        files = [str(path) for path in done.files]
+        print_json({"to": to, "originals": len(originals), "new": len(made), "files": files, "how": done.how})
+        return
+    for path in done.files:
+        say(f"Wrote {path}.")
+    echo(done.how)

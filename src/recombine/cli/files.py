@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from recombine.cli.options import AUTO, STANDARD, Columns, Format, Header, ModelTokens
-from recombine.cli.options import Tokens as TokenKind
+from recombine.cli.options import AUTO, STANDARD
 from recombine.cli.printing import say
 from recombine.data import output
 from recombine.data.output import lock_of, locked
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
+from recombine.inflection import ANALYSIS, INFLECTION, Inflection, are_inflections, are_word_forms, directed
 
 JSONL = ".jsonl"
 """Ends the names of files that are JSONL whatever --format says."""
@@ -21,47 +20,43 @@ JSONL = ".jsonl"
 STATE = ".training"
 """Ends the name of the file that holds the state of training until it is over, beside what is being made."""
 
-
-def parse_columns(text: str | None) -> tuple[int, ...] | None:
-    """Returns the columns of a list such as ``1,2``; None if none are chosen.
-
-    Raises:
-        RecombineError: If it is no list of numbers.
-    """
-    if text is None:
-        return None
-    try:
-        return tuple(int(number) for number in text.split(","))
-    except ValueError:
-        raise RecombineError(
-            f"--columns is {text!r}; expected numbers between commas.", hint="For example 1,2 or 1,3,2."
-        ) from None
+DIRECTIONS = {
+    ANALYSIS: "Word forms, as analysis: the form is the input, lemma and tags are the output.",
+    INFLECTION: "Word forms, as inflection: lemma and tags are the input, the form is the output.",
+}
+"""Says which side of word forms is the input: commands and formats differ in it, and nobody could guess it."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read: the options --format, --tokens, --columns and --header as they were given.
+    """How files are to be read.
 
     A command may read both a TSV file and what was made of it as JSONL, so a name that ends in .jsonl means JSONL
     whatever --format says, and --columns and --header do not apply to it.
 
-    Attributes:
-        format: The format, or ``"auto"``.
-        tokens: ``"words"`` or ``"characters"``.
-        columns: The columns of TSV, between commas; None: there are only two.
-        header: Whether the first line of TSV files is skipped.
+    Options:
+        format FORMAT: The format of the files: tsv, jsonl, scan, sigmorphon, or auto.
+        tokens KIND: What a token is in TSV and JSONL strings: words or characters (default: words; with a model, as
+            in its training).
+        columns X,Y[,TAGS]: Which TSV columns hold input, output and tags, if any; from 1.
+        header: The first line of TSV files names the columns: skip it.
     """
 
-    format: Format = AUTO
-    tokens: TokenKind = "words"
-    columns: Columns = None
-    header: Header = False
+    format: str = AUTO
+    tokens: str | None = None
+    columns: str | None = None
+    header: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What a token is: ``"words"`` or ``"characters"``."""
+        return self.tokens or "words"
 
     @property
     def options(self) -> list[str]:
         """The options as words of a command, without those that need not be given."""
-        tokens = ["--tokens", self.tokens] if self.tokens != Reading.tokens else []
-        format = ["--format", self.format] if self.format != Reading.format else []
+        tokens = ["--tokens", self.kind] if self.kind != "words" else []
+        format = ["--format", self.format] if self.format != AUTO else []
         columns = ["--columns", self.columns] if self.columns is not None else []
         return [*tokens, *format, *columns, *(["--header"] if self.header else [])]
 
@@ -69,28 +64,37 @@ class Reading:
         """Returns how a file that a command wrote can be read: as TSV it has two columns and no header."""
         return self if written.endswith(JSONL) else Reading(tokens=self.tokens)
 
+    def for_model(self, model: str, notes: Mapping[str, Any]) -> "Reading":
+        """Returns how files are read for the model of a folder, with which these notes are kept."""
+        from recombine.training.stored import kind_of_tokens
+
+        known = kind_of_tokens(notes)
+        if self.tokens is not None and known not in (None, self.tokens):
+            say(f"Warning: {model} was trained with --tokens {known}, not {self.tokens}.")
+        return replace(self, tokens=self.tokens or known)
+
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
+        from recombine.data.formats import looks_like_header
+        from recombine.data.vocabulary import have_tags_of_their_own
 
-        how = self._of(source)
-        may_have = not source.endswith(JSONL) and how.format in (AUTO, "tsv", "sigmorphon")
-        examples = files.read(
-            source,
-            format=how.format,
-            tokens=how.tokens,
-            columns=parse_columns(how.columns),
-            header=how.header,
-        )
-        if may_have and not how.header:
-            _warn_of_header(examples, source)
-        if may_have and are_inflections(examples):
-            _warn_of_columns(examples, source)
+        examples = files.read(source, **self._applied(source))
+        if source.endswith(JSONL) or self.format not in (AUTO, "tsv", "sigmorphon"):
+            return examples
+        if not self.header and looks_like_header(examples):
+            say(
+                f"Warning: the first line of {name_of(source)} looks like column names but is read as an example: "
+                f"{examples[0]}. If it is not an example, give --header or remove the line."
+            )
+        if are_inflections(examples) and have_tags_of_their_own(examples):
+            tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
+            say(
+                f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
+                "The columns should be lemma, form, tags. If yours have another order, give --tokens characters and "
+                "--columns with the numbers of lemma, form and tags, instead of --format sigmorphon."
+            )
         return examples
-
-    def read_optional(self, source: str | None) -> list[Example] | None:
-        """Returns the examples of a file, if one is named."""
-        return None if source is None else self.read(source)
 
     def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
         """Returns the examples as predictors see them; see ``directed``.
@@ -108,10 +112,10 @@ class Reading:
         """Tells whether a file has the three columns lemma, form, tags."""
         from recombine.data import files
 
-        how = self._of(source)
-        if how.format != AUTO or source == STANDARD:
-            return how.format == "sigmorphon"
-        return how.columns is None and files.detect(source, header=how.header) == "sigmorphon"
+        how = self._applied(source)
+        if how["format"] != AUTO or source == STANDARD:
+            return bool(how["format"] == "sigmorphon")
+        return how["columns"] is None and files.detect(source, header=how["header"]) == "sigmorphon"
 
     def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
         """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line.
@@ -122,84 +126,62 @@ class Reading:
         """
         from recombine.data import files
 
-        how = self._of(source)
         if direction == INFLECTION and self.names_word_forms(source):
             return [example.x for example in directed(self.read(source), INFLECTION)]
-        return files.read_inputs(
-            source, format=how.format, tokens=how.tokens, columns=parse_columns(how.columns), header=how.header
-        )
+        return files.read_inputs(source, **self._applied(source))
 
-    def notes(self, examples: Sequence[Example]) -> dict[str, Any]:
-        """Returns what is kept with a model of examples, to read files for it; of word forms the tokens are known."""
-        from recombine.training.stored import DIRECTION, TOKENS
-
-        if not are_word_forms(examples):
-            return {TOKENS: self.tokens}
-        return {DIRECTION: INFLECTION if are_inflections(examples) else ANALYSIS}
-
-    def _of(self, source: str) -> "Reading":
-        """Returns those of the options that apply to a file."""
-        return Reading(tokens=self.tokens) if source.endswith(JSONL) else self
+    def _applied(self, source: str) -> dict[str, Any]:
+        """Returns the options that apply to a file, as ``recombine.data.files`` takes them."""
+        if source.endswith(JSONL):
+            return {"format": AUTO, "tokens": self.kind, "columns": None, "header": False}
+        try:
+            columns = None if self.columns is None else tuple(int(number) for number in self.columns.split(","))
+        except ValueError:
+            raise RecombineError(
+                f"--columns is {self.columns!r}; expected numbers between commas.", hint="For example 1,2 or 1,3,2."
+            ) from None
+        return {"format": self.format, "tokens": self.kind, "columns": columns, "header": self.header}
 
 
-@dataclass(frozen=True)
-class ModelReading:
-    """The options of `Reading` where there is a model, which knows what a token was in training.
-
-    Attributes:
-        format: As in `Reading`.
-        tokens: What a token is; None: what it was in training.
-        columns: As in `Reading`.
-        header: As in `Reading`.
-    """
-
-    format: Format = AUTO
-    tokens: ModelTokens = None
-    columns: Columns = None
-    header: Header = False
-
-    def for_model(self, model: str, notes: Mapping[str, Any]) -> Reading:
-        """Returns how files are read for the model of a folder, with which these notes are kept."""
-        return Reading(self.format, tokens_for(model, notes, self.tokens), self.columns, self.header)
-
-
-def tokens_for(model: str, notes: Mapping[str, Any], asked: str | None) -> str:
-    """Returns what a token is where a model is used: what was asked for, or else what it was in training.
+def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> str | None:
+    """Says which side of word forms is the input, and returns their direction; None for other examples.
 
     Args:
-        model: The model's folder.
-        notes: What is kept with it.
-        asked: The option --tokens, if it was given; where it differs from the model's, there is a warning.
+        examples: The examples, in the order in which they are learned, predicted or written.
+        otherwise: What to say of analyses besides: how to have the other direction.
     """
-    from recombine.training.stored import kind_of_tokens
-
-    known = kind_of_tokens(notes)
-    if asked is not None and known not in (None, asked):
-        say(f"Warning: {model} was trained with --tokens {known}, not {asked}.")
-    return asked or known or Reading.tokens
-
-
-def _warn_of_header(examples: Sequence[Example], source: str) -> None:
-    from recombine.data.formats import looks_like_header
-
-    if looks_like_header(examples):
-        say(
-            f"Warning: the first line of {name_of(source)} looks like column names but is read as an example: "
-            f"{examples[0]}. If it is not an example, give --header or remove the line."
-        )
+    if not are_word_forms(examples):
+        return None
+    found = INFLECTION if are_inflections(examples) else ANALYSIS
+    say(f"{DIRECTIONS[found]}{otherwise if found == ANALYSIS else ''}")
+    return found
 
 
-def _warn_of_columns(examples: Sequence[Example], source: str) -> None:
-    from recombine.data.vocabulary import have_tags_of_their_own
-    from recombine.inflection import Inflection
+def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -> None:
+    """Warns where a model is asked for what it has not learned.
 
-    if have_tags_of_their_own(examples):
-        tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
-        say(
-            f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
-            "The columns should be lemma, form, tags. If yours have another order, give --tokens characters and "
-            "--columns with the numbers of lemma, form and tags, instead of --format sigmorphon."
-        )
+    Args:
+        model: Its folder.
+        notes: What is kept with it.
+        asked: The direction of what it is asked; None if unknown.
+    """
+    from recombine.training.stored import direction_of
+
+    learned = direction_of(notes)
+    if asked is None or learned is None or learned == asked:
+        return
+    what, give = (
+        ("lemma and tags were the input", " (in predict, any form will do), or inputs like g o l a r [V] [PST]")
+        if learned == INFLECTION
+        else ("forms were the input", ", or forms")
+    )
+    say(f"Warning: {model} was trained for {learned}: {what}. Give lemma, form, tags without --columns{give}.")
+
+
+def check_direction(direction: str | None, examples: Sequence[Example], *, place: str) -> None:
+    """Raises the error for a direction that was asked for of examples that are no word forms."""
+    if direction is not None and not are_word_forms(examples):
+        raise RecombineError("these are no word forms, which --direction is for.", place=place, hint="Leave it out.")
 
 
 def name_of(source: str) -> str:
@@ -214,20 +196,12 @@ def check_one_standard_input(*sources: str | None) -> None:
 
 
 def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example]) -> None:
-    """Warns if most tokens of the new examples are in no original, on either side.
-
-    Args:
-        originals: The examples that the new ones should have been made of.
-        new: The new ones; there may be none.
-    """
+    """Warns if most tokens of new examples are in no original, on either side; there may be no new examples."""
     from recombine.data.vocabulary import strange_tokens
 
-    sides = {
-        "inputs": ([example.x for example in originals], [example.x for example in new]),
-        "outputs": ([example.y for example in originals], [example.y for example in new]),
-    }
-    for name, (old, made) in sides.items():
-        strange = strange_tokens(old, made)
+    inputs = strange_tokens([example.x for example in originals], [example.x for example in new])
+    outputs = strange_tokens([example.y for example in originals], [example.y for example in new])
+    for name, strange in (("inputs", inputs), ("outputs", outputs)):
         if strange:
             kind = "--tokens characters" if all(len(token) == 1 for token in strange) else "other --tokens or --columns"
             say(
@@ -237,24 +211,13 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
 
 
 def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] | None, *, named: str | None) -> None:
-    """Warns if the test examples are the training examples.
-
-    Args:
-        train: The training examples.
-        test: The test examples, if there are any.
-        named: Their file.
-    """
+    """Warns if the test examples, which come from the file of this name, are the training examples."""
     if test is not None and {*test} == {*train}:
         say(f"Warning: {named} has the same examples as the training file, so it tests nothing.")
 
 
 def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
-    """Warns if hardly any two outputs share a token, though they may share characters; returns whether it did.
-
-    Args:
-        examples: The training examples.
-        tokens: What a token is.
-    """
+    """Warns if hardly any two outputs share a token, though they may share characters; returns whether it did."""
     from recombine.data.vocabulary import are_unlike
 
     unlike = tokens == "words" and are_unlike(examples)
@@ -285,14 +248,13 @@ def check_model(folder: str, *, force: bool) -> None:
     output.check_folder(Path(folder).absolute().parent, place=folder)
 
 
-def check_apart(targets: Iterable[str | Path], sources: Iterable[str | None]) -> None:
+def check_apart(targets: Iterable[str], sources: Iterable[str | None]) -> None:
     """Raises an error if a file to be written is one that is read, which not even --force may replace."""
     read = {Path(source).resolve() for source in sources if source not in (None, STANDARD)}
     for target in targets:
-        if str(target) != STANDARD and Path(target).resolve() in read:
-            raise RecombineError(
-                "this file is also an input.", place=str(target), hint="Choose another name for the output."
-            )
+        if target != STANDARD and Path(target).resolve() in read:
+            hint = "Choose another name for the output."
+            raise RecombineError("this file is also an input.", place=target, hint=hint)
 
 
 def state_of_training(target: str | None) -> Path | None:

@@ -1,8 +1,14 @@
-"""The options that several commands share, so that one name means one thing everywhere, and who does the work."""
+"""What the arguments of commands mean as options, and the options that choose who does the work.
 
+The function of a command has plain arguments. Those that are keyword-only, and the fields of dataclasses among the
+others, become options. Their help stands in the docstring of the command or dataclass under ``Options:``, as ``name
+METAVAR: help``; that of options which several commands share stands here, so that one name means one thing everywhere.
+"""
+
+import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -20,34 +26,29 @@ STANDARD = "-"
 
 EXECUTORS = SERIAL, PROCESSES, RAY = ("serial", "processes", "ray")
 
+SHARED = """What several commands share.
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns a command that has the fields of each parameter that is a dataclass as options of its own.
-
-    Args:
-        command: The function of the command; the fields of such dataclasses are annotated as options.
-    """
-    groups: dict[str, Any] = {}
-    parameters: list[Parameter] = []
-    for parameter in signature(command).parameters.values():
-        if not is_dataclass(parameter.annotation):
-            parameters.append(parameter)
-            continue
-        groups[parameter.name] = group = parameter.annotation
-        hints = get_type_hints(group, include_extras=True)
-        parameters += [
-            parameter.replace(name=field.name, default=field.default, annotation=hints[field.name])
-            for field in fields(group)
-        ]
-
-    def ungrouped(**given: Any) -> None:  # noqa: ANN401
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        command(**given)
-
-    ungrouped.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return ungrouped
+Options:
+address HOST:PORT: With --executor ray: the cluster (default: $RAY_ADDRESS, else this machine alone).
+beam W: The width of beam search; 1 is greedy.
+device NAME: Where networks run: auto, cpu or cuda.
+direction NAME: For word forms: analysis (form → lemma, tags) or inflection (lemma, tags → form) (default: analysis).
+epochs N: Passes over the data (default: by size).
+executor NAME: Who works, with the same results: serial, processes (on this machine) or ray (on many machines).
+force: Replace files that exist.
+json: Print one JSON document for machines instead.
+markdown: Print Markdown instead.
+max_time SECONDS: Stop training after this time.
+model DIR: What recombine train wrote.
+output DIR: The folder to write to.
+seed N: The same seed gives the same result.
+seeds K: How many networks to train together, with seeds N, N+1, … (default: 1).
+size NAME: Networks: small or paper (default: small on a CPU).
+source DIR: A folder with LANGUAGE-train-high, instead of the web.
+test FILE: Test examples, to count how many recur.
+threads N: CPU threads (default: torch's own choice).
+train TRAIN: The training examples; - is standard input.
+"""
 
 
 def _more_than_0(value: float | None) -> float | None:
@@ -56,101 +57,79 @@ def _more_than_0(value: float | None) -> float | None:
     return value
 
 
-Train = Annotated[str, typer.Argument(metavar="TRAIN", help="The training examples; - is standard input.")]
+NAMES = {"output": ("-o", "--output"), "n": ("-n", "--count"), "open_page": ("--open",)}
+"""The options of arguments that have other names."""
 
-Format = Annotated[
-    str,
-    typer.Option("--format", metavar="FORMAT", help="The format of the files: tsv, jsonl, scan, sigmorphon, or auto."),
-]
-Tokens = Annotated[
-    str, typer.Option("--tokens", metavar="KIND", help="What a token is in TSV and JSONL strings: words or characters.")
-]
-ModelTokens = Annotated[
-    str | None,
-    typer.Option(
-        "--tokens",
-        metavar="KIND",
-        help="What a token is in TSV and JSONL strings: words or characters (default: as in training).",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="X,Y[,TAGS]",
-        help="Which TSV columns hold input, output and tags, if any; from 1.",
-    ),
-]
-Header = Annotated[bool, typer.Option("--header", help="The first line of TSV files names the columns: skip it.")]
-Test = Annotated[
-    str | None,
-    typer.Option("--test", metavar="FILE", help="Test examples, to count how many recur."),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same result.")]
-Folder = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for machines instead.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-Device = Annotated[str, typer.Option("--device", metavar="NAME", help="Where networks run: auto, cpu or cuda.")]
-Threads = Annotated[
-    int | None, typer.Option("--threads", metavar="N", min=1, help="CPU threads (default: torch's own choice).")
-]
-Direction = Annotated[
-    str | None,
-    typer.Option(
-        "--direction",
-        metavar="NAME",
-        help="For word forms: analysis (form → lemma, tags) or inflection (lemma, tags → form) (default: analysis).",
-    ),
-]
-Size = Annotated[
-    str | None,
-    typer.Option("--size", metavar="NAME", help="Networks: small or paper (default: small on a CPU)."),
-]
-Seeds = Annotated[
-    int | None,
-    typer.Option(
-        "--seeds", metavar="K", min=1, help="How many networks to train together, with seeds N, N+1, … (default: 1)."
-    ),
-]
-Epochs = Annotated[
-    int | None,
-    typer.Option("--epochs", metavar="N", min=1, help="Passes over the data (default: by size)."),
-]
-MaxTime = Annotated[
-    float | None,
-    typer.Option("--max-time", metavar="SECONDS", callback=_more_than_0, help="Stop training after this time."),
-]
-Model = Annotated[str, typer.Argument(metavar="DIR", help="What recombine train wrote.")]
-Generator = Annotated[str, typer.Argument(metavar="DIR", help="What recombine augment --model wrote.")]
-OutputFile = Annotated[
-    str,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several networks "
-        "write one file each: FILE.0.jsonl, FILE.1.jsonl, …",
-    ),
-]
-Beam = Annotated[
-    int, typer.Option("--beam", metavar="W", min=1, max=1000, help="The width of beam search; 1 is greedy.")
-]
-Workers = Annotated[
-    str | None,
-    typer.Option(
-        "--executor",
-        metavar="NAME",
-        help="Who works, with the same results: serial, processes (on this machine) or ray (on many machines).",
-    ),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        metavar="HOST:PORT",
-        help="With --executor ray: the cluster (default: $RAY_ADDRESS, else this machine alone).",
-    ),
-]
+LIMITS: dict[str, dict[str, Any]] = {
+    **{name: {"min": 1} for name in ("epochs", "n", "population", "seeds", "threads")},
+    "beam": {"min": 1, "max": 1000},
+    "gaps": {"min": 1, "max": 9},
+    "max_time": {"callback": _more_than_0},
+    "pick": {"min": 1, "max": 1000},
+    "port": {"min": 0, "max": 65535},
+    "prototypes": {"min": 0, "max": 2},
+    "seed": {"min": 0},
+    "tiny": {"hidden": True},
+}
+"""What values options may have, and which option only tests need."""
+
+
+def as_command(function: Callable[..., None]) -> tuple[str, Callable[..., None]]:
+    """Returns the help of a command, and the function with annotations from which Typer makes the command.
+
+    Args:
+        function: The function of the command. Each dataclass that it takes is made of options, one for each field.
+    """
+    text, own = _sections(function.__doc__)
+    groups: dict[str, Any] = {}
+    parameters: list[Parameter] = []
+    for parameter in signature(function).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            parameters.append(_declared(parameter, own))
+            continue
+        groups[parameter.name] = group
+        hints, explained = get_type_hints(group), _sections(group.__doc__)[1] | own
+        for field in fields(group):
+            option = Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+            parameters.append(_declared(option, explained))
+
+    def command(**given: Any) -> None:  # noqa: ANN401
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    command.__signature__ = Signature([each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return text, command
+
+
+def _sections(docstring: str | None) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Returns a docstring up to its options, and the metavar and help of each option."""
+    text, _, options = cleandoc(docstring or "").partition("\nOptions:\n")
+    found = {}
+    for entry in re.split(r"^(?=\S)", cleandoc(options), flags=re.MULTILINE):
+        head, _, help = entry.partition(": ")
+        name, _, metavar = head.partition(" ")
+        found[name] = (metavar, " ".join(help.split()))
+    return text, found
+
+
+_, _SHARED = _sections(SHARED)
+
+
+def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Parameter:
+    """Returns a parameter of a command with the option or argument that it is."""
+    name = parameter.name
+    metavar, help = explained.get(name) or _SHARED[name]
+    if parameter.kind is not Parameter.KEYWORD_ONLY:
+        declared = typer.Argument(metavar=metavar, help=help)
+    else:
+        option = name.replace("_", "-")
+        is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
+        names = NAMES.get(name, (f"--{option}/--no-{option}" if is_switch else f"--{option}",))
+        declared = typer.Option(*names, metavar=metavar or None, help=help, **LIMITS.get(name, {}))
+    return parameter.replace(annotation=Annotated[parameter.annotation, declared])
 
 
 def check_json(json: bool, output: str, what: str) -> None:
@@ -178,22 +157,17 @@ def chosen_executor(name: str | None, address: str | None = None, *, workers: in
     Raises:
         RecombineError: If there is no such executor, cluster, or package.
     """
+    from recombine.execution import executor
     from recombine.execution.cluster import Ray
-    from recombine.execution.executor import SERIAL as ONE_BY_ONE
-    from recombine.execution.executor import Processes
 
     check_executor(name, address)
     if name == RAY:
         return Ray(address)
-    return Processes(workers) if name == PROCESSES else ONE_BY_ONE
+    return executor.Processes(workers) if name == PROCESSES else executor.SERIAL
 
 
 def device_of(executor: "Executor", name: str) -> str:
-    """Returns the device that an executor's work is done on.
-
-    Args:
-        executor: Who does it; a cluster's GPUs need not be those of this machine.
-        name: What was asked for.
+    """Returns the device that an executor works on; a cluster's GPUs need not be those of this machine.
 
     Raises:
         RecombineError: If there is no such device.

@@ -5,32 +5,12 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import typer
+from typer import echo
 
-from recombine.cli.data import Source
-from recombine.cli.options import (
-    AUTO,
-    SERIAL,
-    Address,
-    Device,
-    Force,
-    Json,
-    Threads,
-    Workers,
-    chosen_executor,
-    device_of,
-)
-from recombine.cli.printing import (
-    MatrixProgress,
-    percent,
-    print_json,
-    print_line,
-    print_markdown,
-    print_table,
-    say,
-)
+from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
+from recombine.cli.printing import MatrixProgress, percent, print_json, print_table, say
 from recombine.cli.training import SIZES, Interrupted, use_threads
 from recombine.data.output import locked, sweep_within
 from recombine.errors import RecombineError, unknown
@@ -43,68 +23,37 @@ if TYPE_CHECKING:
 TABLE1, TABLE2 = Path("results/table1"), Path("results/table2")
 """Where the figures of each table are kept."""
 
-Rows = Annotated[str | None, typer.Option("--rows", metavar="A,B", help="Which rows of the table (default: all).")]
-Results = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="DIR", help=f"Where the figures are kept (default: {TABLE1} or {TABLE2})."),
-]
-Stages = Annotated[
-    Path | None, typer.Option("--cache", metavar="DIR", help="Where finished stages are kept (default: .cache in -o).")
-]
-Population = Annotated[
-    int | None,
-    typer.Option(
-        "--population",
-        metavar="R",
-        min=1,
-        help="How many predictors are trained as one (default: 100, in Table 2 60).",
-    ),
-]
-Further = Annotated[
-    Path | None,
-    typer.Option("--experiments", metavar="DIR", help="Files of further rows, in the form of the shipped ones."),
-]
-Show = Annotated[bool, typer.Option("--show", help="Print the table from existing figures; run nothing.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown instead.")]
-Graphs = Annotated[bool, typer.Option("--graphs/--no-graphs", help="Capture training steps as CUDA graphs on a GPU.")]
-Tiny = Annotated[bool, typer.Option("--tiny", hidden=True, help="Rehearse on a part of the data with tiny networks.")]
-ScanSplits = Annotated[str, typer.Option("--splits", metavar="A,B", help="Which splits of SCAN.")]
-Seeds = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind.")]
-Languages = Annotated[str, typer.Option("--languages", metavar="A,B", help="Which languages.")]
-Hints = Annotated[
-    str | None,
-    typer.Option(
-        "--hints",
-        metavar="N,M",
-        help="How many past, and future, forms to train on: 4, 8, 16 (default: 8; with --show, all).",
-    ),
-]
-Splits = Annotated[str, typer.Option("--splits", metavar="N,M", help="Which of the splits 0 to 4.")]
-PerSplit = Annotated[int, typer.Option("--seeds", metavar="K", min=1, help="How many networks of each kind a split.")]
-NetworkSize = Annotated[str, typer.Option("--size", metavar="NAME", help="Networks: paper, or small for a CPU.")]
-PValues = Annotated[bool, typer.Option("--p-values", help="With --show: compare every two rows instead.")]
-Errors = Annotated[bool, typer.Option("--errors", help="With --show: count what is wrong with samples instead.")]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """How a table is run and shown: the options that both tables have."""
+    """How a table is run and shown: the options that both tables have.
 
-    rows: Rows = None
-    device: Device = AUTO
-    threads: Threads = None
-    output: Results = None
-    cache: Stages = None
-    population: Population = None
-    experiments: Further = None
-    show: Show = False
-    markdown: Markdown = False
-    graphs: Graphs = True
-    executor: Workers = SERIAL
-    address: Address = None
-    force: Force = False
-    tiny: Tiny = False
-    json: Json = False
+    Options:
+        rows A,B: Which rows of the table (default: all).
+        output DIR: Where the figures are kept (default: results/table1 or results/table2).
+        cache DIR: Where finished stages are kept (default: .cache in -o).
+        population R: How many predictors are trained as one (default: 100, in Table 2 60).
+        experiments DIR: Files of further rows, in the form of the shipped ones.
+        show: Print the table from existing figures; run nothing.
+        graphs: Capture training steps as CUDA graphs on a GPU.
+        tiny: Rehearse on a part of the data with tiny networks.
+    """
+
+    rows: str | None = None
+    device: str = AUTO
+    threads: int | None = None
+    output: Path | None = None
+    cache: Path | None = None
+    population: int | None = None
+    experiments: Path | None = None
+    show: bool = False
+    markdown: bool = False
+    graphs: bool = True
+    executor: str = SERIAL
+    address: str | None = None
+    force: bool = False
+    tiny: bool = False
+    json: bool = False
 
     def folder(self, results: Path, *, size: str) -> Path:
         """Returns where figures are kept; only those at the paper's size belong among the results."""
@@ -119,29 +68,16 @@ class Running:
         from recombine.paper.rows import chosen, read_rows
 
         known = read_rows(self.experiments, table)
-        asked = chosen(known, None if self.rows is None else _listed(self.rows), columns, table)
-        if not self.show:
-            use_threads(self.threads)
-            self._run(asked, columns, seeds, known=known, scale=scale, output=output, population=population)
-        return _recorded(output, columns, asked if self.rows is not None and self.show else None), known
-
-    def _run(
-        self,
-        rows: "list[Row]",
-        columns: list[str],
-        seeds: Sequence[int],
-        *,
-        known: "list[Row]",
-        scale: "Scale",
-        output: Path,
-        population: int,
-    ) -> None:
+        rows = chosen(known, None if self.rows is None else _listed(self.rows), columns, table)
+        if self.show:
+            return _recorded(output, columns, None if self.rows is None else rows), known
         import torch
 
         from recombine.paper.matrix import Matrix
         from recombine.paper.records import expect_all_seeds
         from recombine.paper.stages import Cache
 
+        use_threads(self.threads)
         executor = chosen_executor(self.executor, self.address, workers=self.threads)
         cache = self.cache or output / ".cache"
         for folder in (output, cache):
@@ -174,15 +110,20 @@ class Running:
                     matrix.run()
         except KeyboardInterrupt:
             raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
+        return _recorded(output, columns), known
 
 
-def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, running: Running) -> None:
+def table1_cli(*, splits: str = "jump,around-right", seeds: int = 10, running: Running) -> None:
     """Runs Table 1 (SCAN) at the paper's settings, on a GPU within minutes; finished stages are not repeated.
 
     Example:
       recombine paper table1
       recombine paper table1 --rows "recomb-2,recomb-2 + resampling" --splits jump --seeds 10
       recombine paper table1 --show
+
+    Options:
+      splits A,B: Which splits of SCAN.
+      seeds K: How many networks of each kind.
     """
     from recombine.paper.rows import TABLE_1
     from recombine.paper.scale import Scale, tiny_settings, tiny_task
@@ -197,31 +138,29 @@ def table1_cli(*, splits: ScanSplits = "jump,around-right", seeds: Seeds = 10, r
         print_json([asdict(cell) for cell in cells(records, columns)])
         return
     header, shown = lines(records, columns, mark="**" if running.markdown else "*", further=ABOUT_SAMPLES)
-    _print_rows(shown, header, markdown=running.markdown)
+    print_table(shown, header=header, markdown=running.markdown)
     mark = "bold" if running.markdown else "*between asterisks*"
-    print_line(
-        f"\nExact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its"
-    )
-    print_line("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05).")
-    print_line("- : all samples were rejected.")
+    echo(f"\nExact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its")
+    echo("column, of the rows shown (paired t-tests over test examples, Bonferroni, p < 0.05).")
+    echo("- : all samples were rejected.")
     for column, hashes in commits(records).items():
         if len(hashes) > 1:
-            print_line(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
+            echo(f"The rows of {column} were run with different code: commits {', '.join(hashes)}.")
     for row in rows:
         if row.note and any(row.name == name for name, _ in records):
-            print_line(f"{row.name}: {row.note}.")
+            echo(f"{row.name}: {row.note}.")
 
 
 def table2_cli(
     *,
-    languages: Languages = "spanish,swahili,turkish",
-    hints: Hints = None,
-    splits: Splits = "0,1,2,3,4",
-    seeds: PerSplit = 1,
-    source: Source = None,
-    size: NetworkSize = "paper",
-    p_values: PValues = False,
-    errors: Errors = False,
+    languages: str = "spanish,swahili,turkish",
+    hints: str | None = None,
+    splits: str = "0,1,2,3,4",
+    seeds: int = 1,
+    source: Path | None = None,
+    size: str = "paper",
+    p_values: bool = False,
+    errors: bool = False,
     running: Running,
 ) -> None:
     """Runs Table 2 (few-shot morphology): each network has a split of its own; finished stages are not repeated.
@@ -230,39 +169,64 @@ def table2_cli(
       recombine paper table2
       recombine paper table2 --languages turkish --splits 0 --rows "recomb-1 + resampling" --size small
       recombine paper table2 --show --hints 8
+
+    Options:
+      languages A,B: Which languages.
+      hints N,M: How many past, and future, forms to train on: 4, 8, 16 (default: 8; with --show, all).
+      splits N,M: Which of the splits 0 to 4.
+      seeds K: How many networks of each kind a split.
+      size NAME: Networks: paper, or small for a CPU.
+      p_values: With --show: compare every two rows instead.
+      errors: With --show: count what is wrong with samples instead.
     """
-    from recombine.data.sigmorphon import SPLITS
+    from recombine.data.sigmorphon import HINTS, SHA256, SPLITS, is_official, locate
     from recombine.paper.rows import TABLE_2
     from recombine.paper.scale import word_form_scale
     from recombine.paper.tables import word_forms_in_order
 
-    show, numbers = running.show, _seeds(_listed(splits), seeds)
+    show, named = running.show, _listed(languages)
+    numbers = _listed(hints or ("4,8,16" if show else "8"))
     if size not in SIZES:
         raise unknown("size", size, SIZES)
-    if show and (len(numbers) != len(SPLITS) or seeds != 1):
+    for split in _listed(splits):
+        if split not in map(str, SPLITS):
+            raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
+    different = dict.fromkeys(map(int, _listed(splits)))
+    if show and (len(different) != len(SPLITS) or seeds != 1):
         raise RecombineError("--splits and --seeds cannot be combined with --show, which runs nothing.")
     if (p_values or errors) and not show:
         raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
     if p_values and errors:
         raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
+    for language in named:
+        if source is None and not show and language not in SHA256:
+            error = unknown("language", language, SHA256)
+            hint = f"{error.hint} For others, name a folder with their files: --source."
+            raise RecombineError(error.message, hint=hint)
+    for number in numbers:
+        if number not in map(str, HINTS):
+            raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
+    for path, language in [(locate(language, source), language) for language in named if source and not show]:
+        if not is_official(path, language):
+            say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
     wanted: Size = "tiny" if running.tiny else cast("Size", size)
-    if source is None and not show:
-        _expect_published(_listed(languages))
-    columns = _columns(_listed(languages), _listed(hints or ("4,8,16" if show else "8")))
-    if source is not None and not show:
-        _warn_of_other_files(source, _listed(languages))
+    columns = [f"{language}-{number}" for language in named for number in numbers]
+    by_split = [split + len(SPLITS) * number for number in range(seeds) for split in different]  # modulo 5, the split
     output = running.folder(TABLE2, size=wanted)
     scale = word_form_scale(source, wanted)
-    found, rows = running.records(TABLE_2, columns, numbers, scale=scale, output=output, population=60)
+    found, rows = running.records(TABLE_2, columns, by_split, scale=scale, output=output, population=60)
     records = word_forms_in_order(found, rows)
     (_print_p_values if p_values else _print_errors if errors else _print_figures)(records, running)
 
 
-def samples_cli(*, output: Results = None, markdown: Markdown = False, json: Json = False) -> None:
+def samples_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = False) -> None:
     """Shows how many samples of each model are exactly right (section 5.3), and some at random (appendix G.3).
 
     Example:
       recombine paper samples
+
+    Options:
+      output DIR: Where the figures are kept.
     """
     from recombine.paper.reports import sample_reports
 
@@ -280,21 +244,24 @@ def samples_cli(*, output: Results = None, markdown: Markdown = False, json: Jso
         ]
         for report in reports
     ]
-    _print_rows(lines, header, markdown=markdown)
+    print_table(lines, header=header, markdown=markdown)
     for report in reports:
         if report.listing:
-            print_line()
+            echo()
             _print_title(f"{report.row}, {report.column}", markdown=markdown)
         for sample in report.listing:
             text = f"{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}"
-            print_line(f"- {text}" if markdown else text)
+            echo(f"- {text}" if markdown else text)
 
 
-def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json = False) -> None:
+def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = False) -> None:
     """Shows what each row predicts for single test items, beside the samples that it may have learned from.
 
     Example:
       recombine paper items
+
+    Options:
+      output DIR: Where the figures are kept.
     """
     from recombine.paper.reports import item_reports
 
@@ -303,7 +270,7 @@ def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json 
         print_json([asdict(item) for item in items])
         return
     if not items:
-        print_line("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
+        echo("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
     commits: dict[str, set[str]] = {}
     for item in items:
         commits.setdefault(item.column, set()).update(item.commits)
@@ -312,13 +279,10 @@ def items_cli(*, output: Results = None, markdown: Markdown = False, json: Json 
         predicted = [(row, f"{_mark(y == item.y)} {y}") for row, y in item.predicted.items()]
         lines = [("true output", item.y), ("in the samples of recomb-2", sampled), *predicted]
         part = "" if len(item.commits) == len(commits[item.column]) else f" (rows of {', '.join(item.commits)})"
-        print_line(f"{'### ' if markdown else ''}{item.column}: {item.x}{part}")
-        if markdown:
-            print_line()
-            print_markdown(lines, header=("", "output"))
-        else:
-            print_table(lines, justify="left")
-        print_line()
+        echo(f"{'### ' if markdown else ''}{item.column}: {item.x}{part}")
+        echo("\n" if markdown else "", nl=False)
+        print_table(lines, header=("", "output") if markdown else (), justify="left", markdown=markdown)
+        echo()
 
 
 def _listed(text: str) -> list[str]:
@@ -347,50 +311,11 @@ def _recorded(
     return found
 
 
-def _records(folder: Path | None) -> "Records":
+def _records(folder: Path) -> "Records":
     from recombine.paper.rows import read_rows
     from recombine.paper.tables import in_order
 
-    return in_order(_recorded(folder or TABLE1), read_rows())
-
-
-def _warn_of_other_files(source: Path, languages: list[str]) -> None:
-    from recombine.data.sigmorphon import is_official, locate
-
-    for language in languages:
-        path = locate(language, source)
-        if not is_official(path, language):
-            say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
-
-
-def _expect_published(languages: list[str]) -> None:
-    from recombine.data.sigmorphon import SHA256
-
-    for language in languages:
-        if language not in SHA256:
-            error = unknown("language", language, SHA256)
-            raise RecombineError(
-                error.message, hint=f"{error.hint} For others, name a folder with their files: --source."
-            )
-
-
-def _columns(languages: list[str], hints: list[str]) -> list[str]:
-    from recombine.data.sigmorphon import HINTS
-
-    for number in hints:
-        if number not in map(str, HINTS):
-            raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
-    return [f"{language}-{number}" for language in languages for number in hints]
-
-
-def _seeds(splits: list[str], networks: int) -> list[int]:
-    """Returns the seeds: seed s is of split s modulo 5."""
-    from recombine.data.sigmorphon import SPLITS
-
-    for split in splits:
-        if split not in map(str, SPLITS):
-            raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
-    return [int(split) + len(SPLITS) * number for number in range(networks) for split in dict.fromkeys(splits)]
+    return in_order(_recorded(folder), read_rows())
 
 
 def _print_figures(records: "Records", running: Running) -> None:
@@ -414,11 +339,11 @@ def _print_figures(records: "Records", running: Running) -> None:
             header, shown = lines(records, columns, mark=mark)
             if shown:
                 _print_title(f"{title}, {hints} hints", markdown=running.markdown)
-                _print_rows(shown, header, markdown=running.markdown)
-                print_line()
-    print_line(f"Mean ± standard deviation over splits; {marked}: not significantly worse than the best of its column,")
-    print_line("of the rows shown (paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's")
-    print_line("development set.")
+                print_table(shown, header=header, markdown=running.markdown)
+                echo()
+    echo(f"Mean ± standard deviation over splits; {marked}: not significantly worse than the best of its column,")
+    echo("of the rows shown (paired t-tests over test items, Bonferroni, p < 0.05). Spanish past was the paper's")
+    echo("development set.")
 
 
 def _print_p_values(records: "Records", running: Running) -> None:
@@ -434,16 +359,11 @@ def _print_p_values(records: "Records", running: Running) -> None:
         rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
         p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
         _print_title(column, markdown=running.markdown)
-        _print_rows(
-            [[row, *(p.get((row, other), "") for other in rows)] for row in rows],
-            ["", *rows],
-            markdown=running.markdown,
-        )
-        print_line()
-    print_line(
-        "p-values of paired t-tests over the F1 of past and future items, uncorrected as in the paper's appendix;"
-    )
-    print_line("with an asterisk, below 0.05 after Bonferroni correction for all pairs of rows.")
+        lines = [[row, *(p.get((row, other), "") for other in rows)] for row in rows]
+        print_table(lines, header=["", *rows], markdown=running.markdown)
+        echo()
+    echo("p-values of paired t-tests over the F1 of past and future items, uncorrected as in the paper's appendix;")
+    echo("with an asterisk, below 0.05 after Bonferroni correction for all pairs of rows.")
 
 
 def _print_errors(records: "Records", running: Running) -> None:
@@ -459,26 +379,19 @@ def _print_errors(records: "Records", running: Running) -> None:
         [each.row, each.column, f"{each.samples:,}", percent(each.judged), *(f"{n:,}" for n in each.classes.values())]
         for each in reports
     ]
-    _print_rows(shown, header, markdown=running.markdown)
+    print_table(shown, header=header, markdown=running.markdown)
     for each in reports:
-        print_line()
+        echo()
         _print_title(f"{each.row}, {each.column}", markdown=running.markdown)
         for sample in each.listing:
-            print_line(f"{'- ' if running.markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
-    print_line("\nJudged by the language's whole file. Correct: it has the lemma with these tags and this form; wrong:")
-    print_line("with another form; do not match: it has the form of the lemma, and not with these tags, which may be")
-    print_line("right all the same. Where it has neither, a sample cannot be judged.")
+            echo(f"{'- ' if running.markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
+    echo("\nJudged by the language's whole file. Correct: it has the lemma with these tags and this form; wrong:")
+    echo("with another form; do not match: it has the form of the lemma, and not with these tags, which may be")
+    echo("right all the same. Where it has neither, a sample cannot be judged.")
 
 
 def _print_title(title: str, *, markdown: bool) -> None:
-    print_line(f"{'### ' if markdown else ''}{title}\n")
-
-
-def _print_rows(rows: Sequence[Sequence[str]], header: Sequence[str], *, markdown: bool) -> None:
-    if markdown:
-        print_markdown(rows, header=header)
-    else:
-        print_table(rows, header=header)
+    echo(f"{'### ' if markdown else ''}{title}\n")
 
 
 def _mark(right: bool | None) -> str:

@@ -53,40 +53,38 @@ def print_json(document: Mapping[str, object] | Sequence[Mapping[str, object]]) 
     typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
-def print_line(text: str = "") -> None:
-    """Prints a line of the result on standard output."""
-    typer.echo(text)
-
-
 def print_table(
-    rows: Iterable[Sequence[str]], *, header: Sequence[str] = (), justify: Literal["left", "right"] = "right"
+    rows: Iterable[Sequence[str]],
+    *,
+    header: Sequence[str] = (),
+    justify: Literal["left", "right"] = "right",
+    markdown: bool = False,
 ) -> None:
     """Prints rows in columns on standard output.
 
     Args:
         rows: The cells.
-        header: The names of the columns, if they need any.
+        header: The names of the columns, if they need any; Markdown does.
         justify: To which side all columns but the first go; numbers belong to the right.
+        markdown: Whether to print a Markdown table.
     """
+    if markdown:
+        for cells in (header, ["---"] * len(header), *rows):
+            typer.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        return
     from rich.console import Console
     from rich.table import Table
 
-    cells = [tuple(row) for row in rows]
+    lines = [tuple(row) for row in rows]
     table = Table(box=None, show_header=bool(header), pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for place in range(max(map(len, cells), default=len(header))):
+    for place in range(max(map(len, lines), default=len(header))):
         name = header[place] if header else ""
         table.add_column(name, justify="left" if place == 0 else justify, overflow="fold")
-    for row in cells:
-        table.add_row(*row)
+    for line in lines:
+        table.add_row(*line)
     # Tags look like rich's markup, so that is off; a file or pipe has no width to fold at.
     width = None if sys.stdout.isatty() else 1_000
     Console(markup=False, highlight=False, emoji=False, width=width).print(table)
-
-
-def print_markdown(rows: Iterable[Sequence[str]], *, header: Sequence[str]) -> None:
-    """Prints a Markdown table on standard output; arguments as for ``print_table``."""
-    for cells in (header, ["---"] * len(header), *rows):
-        typer.echo(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
 
 
 def percent(share: float) -> str:
@@ -166,15 +164,7 @@ def searching(what: str, examples: int, executor: "Executor | None" = None) -> I
 def describe(
     steps: int, total: int, history: "History", *, judged: str = "held out", max_time: float | None = None
 ) -> str:
-    """Returns loss, evaluation and remaining time of training; of a population, the means.
-
-    Args:
-        steps: The steps that are done.
-        total: The steps that there are.
-        history: How it went so far.
-        judged: What the evaluation tells.
-        max_time: The bound on training in seconds, if there is one.
-    """
+    """Returns loss, evaluation and remaining time of training; of a population, the means. See `progress`."""
     left = history.seconds * (total - steps) / steps
     if max_time is not None:
         left = min(left, max(0.0, max_time - history.seconds))
@@ -211,7 +201,7 @@ class MatrixProgress:
         began, before, left = time.monotonic(), self.done, self.left
 
         def report(done: int, total: int, now: "History | str") -> None:
-            self._advance(before, left, effort * done / total)
+            self.done, self.left = before + effort * done / total, max(0.0, left - effort * done / total)
             self._pace = (time.monotonic() - began) / max(self.done - before, 1e-9)
             text = now if isinstance(now, str) else describe(done, total, now)
             self._show(f"{what}: {100 * done // total} %, {text}")
@@ -221,13 +211,7 @@ class MatrixProgress:
         self._finish(what, before, left, effort, seconds=time.monotonic() - began)
 
     def elsewhere(self, what: str, effort: float, seconds: float) -> None:
-        """Counts a stage that another process has finished.
-
-        Args:
-            what: The stage.
-            effort: How much effort it was.
-            seconds: How long it took.
-        """
+        """Counts a stage that another process has finished."""
         self._finish(what, self.done, self.left, effort, seconds=seconds)
 
     @property
@@ -247,12 +231,8 @@ class MatrixProgress:
             say(text)
 
     def _finish(self, what: str, before: float, left: float, effort: float, *, seconds: float) -> None:
-        self._advance(before, left, effort)
-        self._pace = 0.0
+        self.done, self.left, self._pace = before + effort, max(0.0, left - effort), 0.0
         self.say(f"{what}: {duration(seconds)}; {self.remaining} in all.")
-
-    def _advance(self, before: float, left: float, effort: float) -> None:
-        self.done, self.left = before + effort, max(0.0, left - effort)
 
     def _show(self, text: str) -> None:
         text = f"{text} ({self.remaining} in all)"

@@ -1,46 +1,31 @@
 """``recombine predict``, ``evaluate``, ``score`` and ``audit``: outputs and samples, and how good they are."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-import typer
-
-from recombine.cli import direction
 from recombine.cli.files import (
-    ModelReading,
+    DIRECTIONS,
     Reading,
     check_free,
     check_one_standard_input,
     is_unfinished,
     name_of,
     numbered,
+    say_direction,
+    warn_of_direction,
     warn_of_strange_tokens,
     working_on,
 )
-from recombine.cli.options import (
-    AUTO,
-    STANDARD,
-    Beam,
-    Device,
-    Force,
-    Json,
-    Model,
-    OutputFile,
-    Test,
-    Threads,
-    check_json,
-)
+from recombine.cli.options import AUTO, STANDARD, check_json
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
 from recombine.data.output import all_or_none
 from recombine.errors import RecombineError, unknown
-from recombine.example import SEPARATOR, Example, Provenance
-from recombine.example import Tokens as TokenTuple
+from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
-    from recombine.evaluation.significance import Summary
     from recombine.prediction.predictor import Prediction, Predictor
 
 NOTHING = "<nothing>"
@@ -51,28 +36,6 @@ GOLD = ("scan",)
 
 _SHOWN = 10
 """How many unseen tokens are named."""
-
-Inputs = Annotated[
-    str, typer.Argument(metavar="INPUT", help="Inputs, one a line, or examples, whose outputs are ignored.")
-]
-AllSeeds = Annotated[
-    bool,
-    typer.Option("--all-seeds", help="Ask every network, not only the first."),
-]
-Tests = Annotated[str, typer.Argument(metavar="TEST", help="Test examples; - is standard input.")]
-GoldFile = Annotated[str, typer.Option("--gold", metavar="FILE", help="Inputs with the right outputs.")]
-Predicted = Annotated[
-    str, typer.Option("--predicted", metavar="FILE", help="The same inputs in the same lines, with predicted outputs.")
-]
-TrainForms = Annotated[
-    str | None,
-    typer.Option("--train", metavar="FILE", help="Training word forms, to score those with unseen tags (NOVEL) too."),
-]
-Samples = Annotated[str, typer.Argument(metavar="SAMPLES", help="What an augmenter wrote; - is standard input.")]
-FittedTo = Annotated[str, typer.Option("--train", metavar="FILE", help="What it was fitted to.")]
-GoldName = Annotated[
-    str | None, typer.Option("--gold", metavar="NAME", help="What knows the right outputs: scan, SCAN's interpreter.")
-]
 
 _PHRASES = {
     "n": "samples",
@@ -87,40 +50,18 @@ _PHRASES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """How good the predictions for some items are.
-
-    Attributes:
-        n: How many items.
-        exact_match: The share that are right, token by token.
-        micro_f1: F1 over the elements of outputs: lemma and tags of an analysis, else tokens.
-    """
-
-    n: int
-    exact_match: float
-    micro_f1: float
-
-    @classmethod
-    def of(cls, gold: Sequence[TokenTuple], predicted: Sequence[TokenTuple]) -> "Score":
-        """Scores predicted outputs beside the right ones, of which there is at least one."""
-        from recombine.evaluation.metrics import exact_match, micro_f1
-
-        return cls(len(gold), exact_match(gold, predicted), micro_f1(gold, predicted))
-
-
 def predict_cli(
-    model: Model,
-    inputs: Inputs,
+    model: str,
+    inputs: str,
     *,
-    output: OutputFile = STANDARD,
-    beam: Beam = 1,
-    all_seeds: AllSeeds = False,
-    device: Device = AUTO,
-    threads: Threads = None,
-    files: ModelReading,
-    force: Force = False,
-    json: Json = False,
+    output: str = STANDARD,
+    beam: int = 1,
+    all_seeds: bool = False,
+    device: str = AUTO,
+    threads: int | None = None,
+    reading: Reading,
+    force: bool = False,
+    json: bool = False,
 ) -> None:
     """Writes each input with the output that a predictor gives for it (default: the predictor of the first seed).
 
@@ -128,43 +69,62 @@ def predict_cli(
       recombine predict predictor scan/test.tsv -o predicted.tsv
 
     In files of lemma, form, tags, the input is what was the input in training.
+
+    Options:
+      inputs INPUT: Inputs, one a line, or examples, whose outputs are ignored.
+      output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several networks
+        write one file each: FILE.0.jsonl, FILE.1.jsonl, …
+      all_seeds: Ask every network, not only the first.
     """
+    from recombine.data import files
+    from recombine.data.text import split
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
     predictor = _load(model, device)
     targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
     check_free(targets, force=force or is_unfinished(output))
-    reading = files.for_model(model, predictor.notes)
+    tokens, reading = reading.tokens, reading.for_model(model, predictor.notes)
     asked = reading.read_inputs(inputs, direction_of(predictor.notes))
     if predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens):
-        asked = asked if files.tokens else _in_characters(asked)
-        sentence = direction.INFLECTION if any(is_tag(token) for x in asked for token in x) else direction.ANALYSIS
-        say(sentence)
-        direction.warn_of_direction(model, predictor.notes, sentence)
+        words = {token for x in asked for token in x}
+        direction = INFLECTION if any(map(is_tag, words)) else ANALYSIS
+        # Forms that were read as words are taken apart, except for those that have been written apart.
+        if tokens is None and direction == ANALYSIS and any(len(word) > 1 for word in words):
+            asked = [split(" ".join(x), "characters") for x in asked]
+        say(DIRECTIONS[direction])
+        warn_of_direction(model, predictor.notes, direction)
     use_threads(threads)
     predictions = _predict(predictor, asked, beam)[: len(targets)]
+    empty = 0
     with working_on(output, targets) as goes_on, all_or_none(targets):
         for target, each in zip(targets, predictions, strict=True):
-            _write(asked, each, target, tokens=reading.tokens, force=force or goes_on)
+            pairs = []
+            for x, prediction in zip(asked, each, strict=True):
+                y = tuple(token for token in prediction.y if token != SEPARATOR)  # which no file can hold
+                empty += not y
+                origin = Provenance("prediction", log_probability=prediction.log_probability)
+                pairs.append(Example(x, y or (NOTHING,), origin))
+            format = "tsv" if target.endswith(".tsv") else "jsonl"
+            files.write(pairs, target, format=format, tokens=reading.kind, force=force or goes_on)
     unseen = _unseen_tokens(predictor, [Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
-    empty = sum(_writable(prediction.y) == (NOTHING,) for each in predictions for prediction in each)
     about_empty = f" {empty:,} of them have no tokens, written as {NOTHING}." if empty else ""
-    say(f"Predicted {counted(len(asked), 'output')}.{about_empty}{_about_unseen(unseen)}")
+    about_unseen = f" {_about(unseen)}" if unseen else ""
+    say(f"Predicted {counted(len(asked), 'output')}.{about_empty}{about_unseen}")
     say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
 
 
 def evaluate_cli(
-    model: Model,
-    test: Tests,
+    model: str,
+    test: str,
     *,
-    beam: Beam = 1,
-    device: Device = AUTO,
-    threads: Threads = None,
-    files: ModelReading,
-    json: Json = False,
+    beam: int = 1,
+    device: str = AUTO,
+    threads: int | None = None,
+    reading: Reading,
+    json: bool = False,
 ) -> None:
     """Scores predictors on a test set by exact match and micro-F1, for each seed and over all of them.
 
@@ -172,50 +132,41 @@ def evaluate_cli(
       recombine evaluate predictor scan/test.tsv
 
     Word forms are read in the direction that was trained, analysis or inflection.
+
+    Options:
+      test TEST: Test examples; - is standard input.
     """
     from recombine.evaluation.significance import summarize
     from recombine.training.stored import direction_of
 
     predictor = _load(model, device)
-    reading = files.for_model(model, predictor.notes)
-    examples = reading.read_for_prediction(test, None if files.columns else direction_of(predictor.notes))
-    direction.say_direction(examples)
-    direction.warn_of_direction(model, predictor.notes, direction.direction(examples))
+    reading = reading.for_model(model, predictor.notes)
+    examples = reading.read_for_prediction(test, None if reading.columns else direction_of(predictor.notes))
+    warn_of_direction(model, predictor.notes, say_direction(examples))
     use_threads(threads)
     predictions = _predict(predictor, [example.x for example in examples], beam)
-    gold = [example.y for example in examples]
     scores = {
-        seed: Score.of(gold, [prediction.y for prediction in each])
+        seed: _score([(example.y, guess.y) for example, guess in zip(examples, each, strict=True)])
         for seed, each in zip(predictor.seeds, predictions, strict=True)
     }
-    over_all = {
-        "exact_match": summarize([score.exact_match for score in scores.values()]),
-        "micro_f1": summarize([score.micro_f1 for score in scores.values()]),
-    }
+    measures = ("exact_match", "micro_f1")
+    over_all = {name: summarize([score[name] for score in scores.values()]) for name in measures}
     unseen = _unseen_tokens(predictor, examples)
-    with_unseen = sum(not {*unseen}.isdisjoint((*example.x, *example.y)) for example in examples) if unseen else 0
+    with_unseen = sum(not {*unseen}.isdisjoint((*example.x, *example.y)) for example in examples)
     if json:
-        by_seed = {seed: asdict(score) for seed, score in scores.items()}
         summaries = {name: asdict(summary) for name, summary in over_all.items()}
-        print_json({"scores": by_seed, **summaries, "unseen_tokens": unseen, "with_unseen": with_unseen})
+        print_json({"scores": scores, **summaries, "unseen_tokens": unseen, "with_unseen": with_unseen})
     else:
-        rows = [(f"seed {seed}", f"{s.exact_match:.4f}", f"{s.micro_f1:.4f}") for seed, s in scores.items()]
-        mean = ("mean", *map(_shown, over_all.values()))
+        rows = [(f"seed {seed}", *(f"{score[name]:.4f}" for name in measures)) for seed, score in scores.items()]
+        mean = ("mean", *(f"{found.mean:.4f} ± {found.deviation:.4f}" for found in over_all.values()))
         print_table([*rows, mean] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if unseen:
-        say(f"{_about_unseen(unseen).strip()} They are in {with_unseen:,} of {counted(len(gold), 'test example')}.")
+        say(f"{_about(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
     predicted = "predicted.tsv" if reading.beside("predicted.tsv") == reading else "predicted.jsonl"
     say_next("predict", model, test, *reading.options, "-o", predicted)
 
 
-def score_cli(
-    gold: GoldFile,
-    predicted: Predicted,
-    *,
-    train: TrainForms = None,
-    reading: Reading,
-    json: Json = False,
-) -> None:
+def score_cli(*, gold: str, predicted: str, train: str | None = None, reading: Reading, json: bool = False) -> None:
     """Scores predictions by exact match and micro-F1.
 
     Example:
@@ -223,7 +174,14 @@ def score_cli(
 
     Files of lemma, form, tags are scored as analyses: the form is the input, lemma and tags are the output. Micro-F1
     asks of each token whether the other output has it: order and number of repetitions do not count.
+
+    Options:
+      gold FILE: Inputs with the right outputs.
+      predicted FILE: The same inputs in the same lines, with predicted outputs.
+      train FILE: Training word forms, to score those with unseen tags (NOVEL) too.
     """
+    from recombine.evaluation.metrics import novel
+
     check_one_standard_input(gold, predicted, train)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
@@ -231,35 +189,42 @@ def score_cli(
         analysed = not any(is_tag(token) for example in guessed for token in example.x)
         right = directed(right, ANALYSIS if analysed else INFLECTION)
     _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
-    direction.say_direction(right)
+    say_direction(right)
     pairs = [(one.y, other.y) for one, other in zip(right, guessed, strict=True)]
-    scores: dict[str, Score | None] = {"all": _score(pairs)}
+    scores = {"all": _score(pairs)}
     if train is not None:
-        from recombine.evaluation.metrics import novel
-
         is_novel = novel(right, reading.read(train))
-        scores["novel"] = _score([pair for pair, new in zip(pairs, is_novel, strict=True) if new])
+        new = [pair for pair, is_new in zip(pairs, is_novel, strict=True) if is_new]
+        scores["novel"] = _score(new) if new else {}
     if json:
-        print_json({name: score and asdict(score) for name, score in scores.items()})
+        print_json({name: score or None for name, score in scores.items()})
     else:
-        names = ("items", "n", "exact match", "micro-F1")
-        rows = ((name, f"{s.n:,}", f"{s.exact_match:.4f}", f"{s.micro_f1:.4f}") for name, s in scores.items() if s)
-        print_table(rows, header=names)
+        rows = [
+            (name, f"{score['n']:,}", f"{score['exact_match']:.4f}", f"{score['micro_f1']:.4f}")
+            for name, score in scores.items()
+            if score
+        ]
+        print_table(rows, header=("items", "n", "exact match", "micro-F1"))
 
 
 def audit_cli(
-    samples: Samples,
-    train: FittedTo,
+    samples: str,
     *,
-    test: Test = None,
-    gold: GoldName = None,
+    train: str,
+    test: str | None = None,
+    gold: str | None = None,
     reading: Reading,
-    json: Json = False,
+    json: bool = False,
 ) -> None:
     """Counts how many samples are right, well formed, novel, repeated, or in the test set.
 
     Example:
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
+
+    Options:
+      samples SAMPLES: What an augmenter wrote; - is standard input.
+      train FILE: What it was fitted to.
+      gold NAME: What knows the right outputs: scan, SCAN's interpreter.
     """
     from recombine.data.scan import interpret
     from recombine.evaluation.metrics import audit
@@ -269,7 +234,8 @@ def audit_cli(
         raise unknown("gold function", gold, GOLD)
     made, examples = reading.read(samples), reading.read(train)
     warn_of_strange_tokens(examples, made)
-    found = audit(made, gold=interpret if gold else None, train=examples, test=reading.read_optional(test))
+    tests = None if test is None else reading.read(test)
+    found = audit(made, gold=interpret if gold else None, train=examples, test=tests)
     if json:
         print_json({**asdict(found), "shares": found.shares})
     else:
@@ -279,19 +245,6 @@ def audit_cli(
     say_next("train", train, "--augmented", samples, *reading.options, "-o", "predictor")
 
 
-def _in_characters(forms: Sequence[TokenTuple]) -> list[TokenTuple]:
-    """Returns what was read as words, to a predictor of word forms, as the characters that it knows.
-
-    Where all words have one character, as in what was written before, they are tokens already; and so are tags.
-    """
-    from recombine.data.text import split
-
-    words = {token for x in forms for token in x}
-    if any(map(is_tag, words)) or all(len(word) == 1 for word in words):
-        return list(forms)
-    return [split(" ".join(x), "characters") for x in forms]
-
-
 def _load(model: str, device: str) -> "Predictor":
     from recombine.prediction.predictor import Predictor
 
@@ -299,7 +252,7 @@ def _load(model: str, device: str) -> "Predictor":
         return Predictor.load(model, device=device)
 
 
-def _predict(predictor: "Predictor", inputs: Sequence[TokenTuple], beam: int) -> "list[list[Prediction]]":
+def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "list[list[Prediction]]":
     """Returns each network's predictions, by beam search if the beam is wider than 1."""
     from recombine.decoding.generate import Decoding
 
@@ -311,32 +264,20 @@ def _unseen_tokens(predictor: "Predictor", examples: Sequence[Example]) -> list[
     return [] if predictor.vocabulary_ is None else predictor.vocabulary_.unseen(examples)
 
 
-def _about_unseen(unseen: Sequence[str]) -> str:
-    if not unseen:
-        return ""
+def _about(unseen: Sequence[str]) -> str:
     more = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
-    return f" Tokens never seen in training: {len(unseen):,} ({', '.join(unseen[:_SHOWN])}{more})."
+    return f"Tokens never seen in training: {len(unseen):,} ({', '.join(unseen[:_SHOWN])}{more})."
 
 
-def _write(
-    inputs: Sequence[TokenTuple], predictions: "Sequence[Prediction]", target: str, *, tokens: str, force: bool
-) -> None:
-    from recombine.data import files
+def _score(pairs: Sequence[tuple[Tokens, Tokens]]) -> dict[str, float]:
+    """Returns how many pairs of right and predicted outputs there are, exact match and micro-F1.
 
-    pairs = [
-        Example(x, _writable(prediction.y), Provenance("prediction", log_probability=prediction.log_probability))
-        for x, prediction in zip(inputs, predictions, strict=True)
-    ]
-    files.write(pairs, target, format="tsv" if target.endswith(".tsv") else "jsonl", tokens=tokens, force=force)
+    Micro-F1 is over the elements of outputs: lemma and tags of an analysis, else tokens.
+    """
+    from recombine.evaluation.metrics import exact_match, micro_f1
 
-
-def _writable(y: TokenTuple) -> TokenTuple:
-    """Returns an output as files can hold it: with at least one token, and none of them the separator."""
-    return tuple(token for token in y if token != SEPARATOR) or (NOTHING,)
-
-
-def _shown(summary: "Summary") -> str:
-    return f"{summary.mean:.4f} ± {summary.deviation:.4f}"
+    gold, predicted = zip(*pairs, strict=True)
+    return {"n": len(gold), "exact_match": exact_match(gold, predicted), "micro_f1": micro_f1(gold, predicted)}
 
 
 def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, predicted: str) -> None:
@@ -353,8 +294,3 @@ def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, p
             place=predicted,
             hint="Expected one prediction for each gold output.",
         )
-
-
-def _score(pairs: Sequence[tuple[TokenTuple, TokenTuple]]) -> Score | None:
-    """Returns the score of pairs of right and predicted outputs; None if there are none."""
-    return Score.of(*map(list, zip(*pairs, strict=True))) if pairs else None

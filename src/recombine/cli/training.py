@@ -41,11 +41,7 @@ class Interrupted(Exception):
 
 @contextmanager
 def resumable(state: Path | None) -> Iterator[None]:
-    """Turns the interrupt key during training into a sentence that says how to go on.
-
-    Args:
-        state: Where the state of training is saved now and then.
-    """
+    """Turns the interrupt key during training, whose state is saved here, into a sentence that says how to go on."""
     try:
         yield
     except KeyboardInterrupt:
@@ -60,19 +56,16 @@ def enough_memory() -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if not _is_lack_of_memory(error):
+        import torch
+
+        # A CPU's allocator has no exception of its own, only this text.
+        text = "can't allocate memory"
+        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and text not in str(error):
             raise
         raise RecombineError(
             "the memory does not suffice.",
             hint="Lower --seeds or take --size small; if a GPU is too small, --device cpu.",
         ) from error
-
-
-def _is_lack_of_memory(error: Exception) -> bool:
-    import torch
-
-    # A CPU's allocator has no exception of its own, only this text.
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def use_threads(count: int | None) -> None:

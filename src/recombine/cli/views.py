@@ -2,13 +2,13 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from recombine.cli.files import check_free, working_on
-from recombine.cli.options import AUTO, Device, Force, Generator, Seed, Threads
-from recombine.cli.printing import counted, print_line, say, say_next, working
+from recombine.cli.options import AUTO
+from recombine.cli.printing import counted, say, say_next, working
 from recombine.cli.quickstart import explained
 from recombine.cli.training import enough_memory, use_threads
 from recombine.errors import RecombineError
@@ -21,33 +21,16 @@ if TYPE_CHECKING:
 DRAWN = 20
 """How many samples are drawn to pick one from; more if a later one is asked for."""
 
-Pick = Annotated[
-    int,
-    typer.Option("--pick", metavar="N", min=1, max=1000, help="Which sample, the most probable being the first."),
-]
-Svg = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The SVG file; - is standard output.")]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="What recombine compare -o wrote.")]
-Html = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The HTML file; - is standard output.")]
-Kept = Annotated[
-    str | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Where samples are kept, as JSONL; added to if it exists."),
-]
-Host = Annotated[
-    str, typer.Option("--host", metavar="HOST", help="Where to listen; others can reach it if it is not loopback.")
-]
-Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="Where to listen; 0: any free port.")]
-Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
-
 
 def picture_cli(
-    model: Generator,
-    output: Svg,
+    model: str,
     *,
-    pick: Pick = 1,
-    seed: Seed = 0,
-    device: Device = AUTO,
-    threads: Threads = None,
-    force: Force = False,
+    output: str,
+    pick: int = 1,
+    seed: int = 0,
+    device: str = AUTO,
+    threads: int | None = None,
+    force: bool = False,
 ) -> None:
     """Draws how a recombination network generated a sample: scores of tokens, and attention to the prototypes.
 
@@ -56,16 +39,25 @@ def picture_cli(
 
     Bars show how probable tokens were: solid for copied, hatched for written. The 20 samples to pick from are those
     that recombine augment --no-resample draws from the model with the same seed.
+
+    Options:
+      model DIR: What recombine augment --model wrote.
+      output FILE: The SVG file; - is standard output.
+      pick N: Which sample, the most probable being the first.
     """
     from recombine.augmentation.recombination import Recombination
+    from recombine.decoding.trace import trace
+    from recombine.pictures.generation import picture
 
     check_free([output], force=force)
     use_threads(threads)
     with enough_memory():
         augmenter = Recombination.load(model, device=device)
         sample = pick_sample(augmenter, pick, seed=seed)
-        drawn = _draw(augmenter, sample)
-    _write(drawn, output, force=force)
+        assert sample.provenance is not None
+        prototypes = [prototype.d for prototype in sample.provenance.prototypes]
+        traced = trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d)
+    _write(picture(traced), output, force=force)
     for line in explained(sample):
         say(line)
     say_next("picture", model, "--pick", str(pick + 1), "-o", None)
@@ -86,17 +78,7 @@ def pick_sample(augmenter: "Recombination", pick: int, *, seed: int) -> "Example
     return samples[pick - 1]
 
 
-def _draw(augmenter: "Recombination", sample: "Example") -> str:
-    """Returns the SVG file of how the first network generated a sample."""
-    from recombine.decoding.trace import trace
-    from recombine.pictures.generation import picture
-
-    assert sample.provenance is not None
-    prototypes = [prototype.d for prototype in sample.provenance.prototypes]
-    return picture(trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d))
-
-
-def report_cli(run: Run, output: Html, *, force: Force = False) -> None:
+def report_cli(run: str, *, output: str, force: bool = False) -> None:
     """Writes what a comparison found as one HTML page, which needs no network and works on a phone.
 
     Example:
@@ -105,6 +87,10 @@ def report_cli(run: Run, output: Html, *, force: Force = False) -> None:
 
     The page has the table of scores, learning curves, up to 100 new examples of each method's first seed with the
     source of each token, attention, how often rare tokens occur before and after, and why samples were rejected.
+
+    Options:
+      run RUN: What recombine compare -o wrote.
+      output FILE: The HTML file; - is standard output.
     """
     from recombine.report.page import render
     from recombine.report.run import read_run
@@ -115,14 +101,14 @@ def report_cli(run: Run, output: Html, *, force: Force = False) -> None:
 
 
 def explore_cli(
-    model: Generator,
-    output: Kept = None,
+    model: str,
     *,
-    host: Host = "127.0.0.1",
-    port: Port = 0,
-    open_page: Open = False,
-    device: Device = AUTO,
-    threads: Threads = None,
+    output: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    open_page: bool = False,
+    device: str = AUTO,
+    threads: int | None = None,
 ) -> None:
     """Serves a page on which one picks or types prototypes and sees a network recombine them, token by token.
 
@@ -131,6 +117,13 @@ def explore_cli(
 
     It prints the page's address, which only this machine can reach, and runs until it is interrupted. For every token
     the page shows where it came from and what else was probable; any of these can be taken instead.
+
+    Options:
+      model DIR: What recombine augment --model wrote.
+      output FILE: Where samples are kept, as JSONL; added to if it exists.
+      host HOST: Where to listen; others can reach it if it is not loopback.
+      port N: Where to listen; 0: any free port.
+      open_page: Open the page in a browser.
     """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise RecombineError("the page needs FastAPI and uvicorn.", hint="pip install 'recombine[explore]'")
@@ -138,31 +131,28 @@ def explore_cli(
     from recombine.explore.application import Keeper
     from recombine.explore.server import serve
 
+    def announce(address: "Address") -> None:
+        """Says where the page is, and who can reach it."""
+        if not address.is_loopback:
+            adds = "" if output is None else f" and add to {output}"
+            say(f"Warning: whoever can reach {address.host} over the network can use the model{adds}.")
+        typer.echo(address.url)
+        say("Interrupt (Ctrl-C) to stop.")
+        if open_page:
+            typer.launch(address.url)
+
     keeper = None if output is None else Keeper(Path(output))
     before = keeper.count() if keeper else 0
     use_threads(threads)
     with working("Loading"), enough_memory():
         augmenter = Recombination.load(model, device=device)
     try:
-        serve(
-            augmenter, keeper=keeper, host=host, port=port, ready=lambda address: _announce(address, output, open_page)
-        )
+        serve(augmenter, keeper=keeper, host=host, port=port, ready=announce)
     except KeyboardInterrupt:  # how one leaves
         say("")
     if keeper:
         count = keeper.count() - before
         say(f"Kept {counted(count, 'sample')} in {output}." if count else "No sample was kept.")
-
-
-def _announce(address: "Address", output: str | None, open_page: bool) -> None:
-    """Says where the page is, and who can reach it."""
-    if not address.is_loopback:
-        adds = "" if output is None else f" and add to {output}"
-        say(f"Warning: whoever can reach {address.host} over the network can use the model{adds}.")
-    print_line(address.url)
-    say("Interrupt (Ctrl-C) to stop.")
-    if open_page:
-        typer.launch(address.url)
 
 
 def _write(text: str, output: str, *, force: bool) -> None:

@@ -205,7 +205,7 @@ def draw(
     if makers != [OVERSAMPLE]:
         kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
         names = ", ".join(method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE))
-        display.say(f"{names}: {kept} are kept ({split.rarity.reason}).")
+        display.say(f"{names}: {kept} are kept.")
     make = partial(_made, split=split, plan=plan, state=state, display=display if executor.here else None)
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * plan.seeds}), Run()
     for made in run.finished([Job(f"samples by {method}", partial(make, method)) for method in makers], executor):

@@ -133,7 +133,7 @@ def rarity_rule(
         rarity: What a user asked for.
         examples: The training examples.
         found: What is rare among them, if that is known already.
-        say: Is told what is rare if only samples with something rare are kept.
+        say: Is told what is rare where that was found out.
 
     Raises:
         RecombineError: If `rarity` is none of the types that it can be.
@@ -147,11 +147,11 @@ def rarity_rule(
     elif rarity == "auto":
         found = found or find_rare(examples)
         choice = Choice(found.kind, found.resampler, found.reason)
+        say(f"Rare: {choice.reason}.")
     elif callable(rarity):
         choice = Choice("your own", judged(rarity, "rarity"), "as given")
     else:
         raise RecombineError(f"the rarity is {rarity!r}, expected 'auto', a Resampler, a function or None.")
-    say(f"Rare: {choice.reason}.")
     return choice
 
 
