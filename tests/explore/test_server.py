@@ -147,7 +147,7 @@ def answer(headers: dict[str, str], *, method: str = "POST", body: tuple[bytes, 
         await send({"type": "http.response.start", "status": 200, "headers": [(b"x-own", b"1")]})
         await send({"type": "http.response.body", "body": b'{"message": "fine"}'})
 
-    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]  # as servers pass them on
     guard = Guard(application, Address("127.0.0.1", 8000))
     asyncio.run(guard({"type": "http", "method": method, "headers": raw, **scope}, receive, send))
     if not sent:

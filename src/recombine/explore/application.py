@@ -40,9 +40,6 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 class Keeper:
     """A JSONL file of samples that somebody found good; what it held before stays in it.
 
-    Args:
-        path: The file.
-
     Raises:
         RecombineError: If there is something else than JSONL of examples, it cannot be written, or it is standard
             output.
@@ -113,36 +110,19 @@ class SampleRequest(_Request):
     temperature: Annotated[float, Field(ge=0.05, le=5)]
     seed: Seed
 
-    def sequences(self) -> tuple[list[Example], Tokens]:
-        """Returns the prototypes and the tokens of the sample."""
-        return [Example(tuple(pair.x), tuple(pair.y)) for pair in self.prototypes], tuple(self.tokens)
-
-    def choice(self) -> Choice:
-        """Returns how tokens are chosen."""
-        return Choice(strategy=self.strategy, temperature=self.temperature, seed=self.seed)
+    def parts(self) -> tuple[list[Example], Tokens, Choice]:
+        """Returns the prototypes, the tokens of the sample, and how tokens are chosen."""
+        prototypes = [Example(tuple(pair.x), tuple(pair.y)) for pair in self.prototypes]
+        return prototypes, tuple(self.tokens), Choice(self.strategy, self.temperature, self.seed)
 
 
 def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
-    """Returns the application, to be put behind a guard.
-
-    Args:
-        explorer: The model.
-        keeper: Where good samples go; None: nowhere.
-    """
+    """Returns the application, to be put behind a guard; without a keeper, no samples can be kept."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for address, (name, kind) in PAGE.items():
         content = (files("recombine.explore") / "page" / name).read_bytes()
-        app.add_api_route(address, _serving(content, kind), methods=["GET"])
-    _add_errors(app)
-    _add_answers(app, explorer, keeper)
-    return app
+        app.add_route(address, _serving(content, kind))
 
-
-def _serving(content: bytes, kind: str) -> Callable[[], Response]:
-    return lambda: Response(content, media_type=kind)
-
-
-def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RecombineError)
     def mistake(_: Request, error: RecombineError) -> JSONResponse:
         return JSONResponse({"message": str(error)}, status_code=400)
@@ -157,8 +137,6 @@ def _add_errors(app: FastAPI) -> None:
     def refusal(_: Request, error: HTTPException) -> JSONResponse:
         return JSONResponse({"message": f"{error.detail}."}, status_code=error.status_code)
 
-
-def _add_answers(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> None:
     sampling = explorer.augmenter.sampling.decoding
     tokens = explorer.vocabulary.tokens
 
@@ -186,11 +164,11 @@ def _add_answers(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> Non
 
     @app.post("/api/next")
     def following(request: SampleRequest) -> dict[str, Any]:
-        return asdict(explorer.next(*request.sequences(), choice=request.choice()))
+        return asdict(explorer.next(*request.parts()))
 
     @app.post("/api/judge")
     def judge(request: SampleRequest) -> dict[str, Any]:
-        sample = explorer.sample(*request.sequences(), choice=request.choice())
+        sample = explorer.sample(*request.parts())
         assert sample.provenance is not None
         return {"log_probability": sample.provenance.log_probability, "known": explorer.known(sample)}
 
@@ -198,7 +176,13 @@ def _add_answers(app: FastAPI, explorer: Explorer, keeper: Keeper | None) -> Non
     def keep(request: SampleRequest) -> dict[str, Any]:
         if keeper is None:
             raise RecombineError("there is no file to keep samples in.", hint="Start with -o FILE.")
-        return {"kept": keeper.keep(explorer.sample(*request.sequences(), choice=request.choice()))}
+        return {"kept": keeper.keep(explorer.sample(*request.parts()))}
+
+    return app
+
+
+def _serving(content: bytes, kind: str) -> Callable[[Request], Response]:
+    return lambda _: Response(content, media_type=kind)
 
 
 def _pairs(examples: tuple[Example, ...]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ Axes: R replicas, of which the first counts; T steps; V written tokens, C copy e
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from threading import Lock
@@ -49,7 +49,7 @@ Known = Literal["no", "input", "pair"]
 Strategy = Literal["greedy", "temperature", "mixed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """How tokens are chosen.
 
@@ -86,6 +86,12 @@ class Source:
 
     origin: str
     place: int | None
+
+    def without_separator(self, middles: dict[str, int]) -> str:
+        """Returns the source as in `Provenance.sources`: positions leave out the ▷ after `middles` tokens."""
+        if self.place is None:
+            return self.origin
+        return f"{self.origin}:{self.place + (self.place < middles[self.origin])}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,23 +174,16 @@ def check_tokens(tokens: Iterable[str], vocabulary: Vocabulary, *, where: str) -
     unknown = [token for token in dict.fromkeys(tokens) if token not in known]
     if not unknown:
         return
+    first, hint = unknown[0], ""
+    near = get_close_matches(first[:60], list(known), n=1, cutoff=0.5)
+    if len(first) > 1 and set(first) <= set(known):
+        hint = f"Put spaces between tokens: {shown(' '.join(first))}. "
+    elif near:
+        hint = f"Did you mean {shown(near[0])}? "
+    rest = f" and {len(known) - NAMED:,} others" if len(known) > NAMED else ""
+    hint += f"It knows: {' '.join(token[:60].replace(' ', SPACE) for token in list(known)[:NAMED])}{rest}."
     blamed = ", ".join(map(shown, unknown[:BLAMED])) + (" and others" if len(unknown) > BLAMED else "")
-    raise RecombineError(
-        f"the network does not know {blamed}, in {where}.", hint=f"{_nearest(unknown[0], known)}{_some(known)}"
-    )
-
-
-def _nearest(token: str, known: Iterable[str]) -> str:
-    if len(token) > 1 and set(token) <= set(known):
-        return f"Put spaces between tokens: {shown(' '.join(token))}. "
-    near = get_close_matches(token[:60], list(known), n=1, cutoff=0.5)
-    return f"Did you mean {shown(near[0])}? " if near else ""
-
-
-def _some(known: Iterable[str]) -> str:
-    tokens = list(known)
-    rest = f" and {len(tokens) - NAMED:,} others" if len(tokens) > NAMED else ""
-    return f"It knows: {' '.join(token[:60].replace(' ', SPACE) for token in tokens[:NAMED])}{rest}."
+    raise RecombineError(f"the network does not know {blamed}, in {where}.", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +204,7 @@ class Next:
 
 
 class Explorer:
-    """Lets the first network of a trained population be tried out, by one caller at a time.
-
-    Args:
-        augmenter: Trained.
-    """
+    """Lets the first network of a trained population be tried out, by one caller at a time."""
 
     def __init__(self, augmenter: Recombination) -> None:
         assert augmenter.examples_ is not None
@@ -220,24 +215,21 @@ class Explorer:
         self.longest = max(len(example.d) for example in self.examples)
         self._inputs = frozenset(example.x for example in self.examples)
         self._pairs = frozenset(self.examples)
-        self._twins = self._find_twins(augmenter.examples_)
+        self._twins: Twins | None = None
+        if augmenter.recipe.twins:
+            device = augmenter.fitted_.model.embed.weight.device
+            table = encoded([example.d for example in augmenter.examples_], self.vocabulary, device)
+            self._twins = Twins.of(table, len(self.vocabulary), augmenter.recipe.twins)
         self._lock = Lock()
 
-    def _find_twins(self, examples: Sequence[Example]) -> Twins | None:
-        if not self.augmenter.recipe.twins:
-            return None
-        device = self.augmenter.fitted_.model.embed.weight.device
-        table = encoded([example.d for example in examples], self.vocabulary, device)
-        return Twins.of(table, len(self.vocabulary), self.augmenter.recipe.twins)
-
-    def next(self, prototypes: Sequence[Example], beginning: Tokens, *, choice: Choice) -> Next:
+    def next(self, prototypes: Sequence[Example], beginning: Tokens, choice: Choice) -> Next:
         """Returns what comes after a beginning of x ▷ y.
 
         Raises:
             RecombineError: If there are more or fewer prototypes than the network has, one of them is empty, a token
                 is unknown, or the beginning is longer than any training example.
         """
-        steps = self._steps(prototypes, beginning, seed=choice.seed)
+        steps = self._steps(prototypes, beginning, choice.seed)
         probabilities = steps.probabilities[-1]
         best = np.argsort(-probabilities, kind="stable")[:ALTERNATIVES]
         return Next(
@@ -249,7 +241,7 @@ class Explorer:
         token = next(iter(self.vocabulary.decode([i])), END)
         return Candidate(token, float(steps.probabilities[-1, i]), steps.source(-1, i))
 
-    def sample(self, prototypes: Sequence[Example], tokens: Tokens, *, choice: Choice) -> Example:
+    def sample(self, prototypes: Sequence[Example], tokens: Tokens, choice: Choice) -> Example:
         """Returns a finished x ▷ y as an example, with its probability, its sources, and how it was chosen.
 
         Of its details, ``by_hand`` tells how many tokens (its end being one) are others than the choice makes there.
@@ -259,7 +251,7 @@ class Explorer:
         """
         if tokens.count(SEPARATOR) != 1 or SEPARATOR in (tokens[0], tokens[-1]):
             raise RecombineError("this is not one input and one output.", hint="Choose another token on the way.")
-        steps = self._steps(prototypes, tokens, seed=choice.seed)
+        steps = self._steps(prototypes, tokens, choice.seed)
         ids = self.vocabulary.encode(tokens)
         probabilities = steps.probabilities[np.arange(len(ids)), ids]
         if not probabilities.all():
@@ -271,13 +263,8 @@ class Explorer:
             "recombination",
             tuple(prototypes),
             log_probability=float(np.log(probabilities).sum()),
-            sources=tuple(_word(steps.source(t, i), middles) for t, i in enumerate(ids[:-1]) if t != middle),
-            details={
-                "strategy": choice.strategy,
-                "temperature": choice.temperature,
-                "seed": choice.seed,
-                "by_hand": by_hand,
-            },
+            sources=tuple(steps.source(t, i).without_separator(middles) for t, i in enumerate(ids[:-1]) if t != middle),
+            details={**asdict(choice), "by_hand": by_hand},
         )
         return Example(tokens[:middle], tokens[middle + 1 :], provenance)
 
@@ -315,7 +302,7 @@ class Explorer:
         neighborhoods = replace(neighborhoods, rows=neighborhoods.rows[own])
         return compatible(neighborhoods, self.examples, deviations=self.augmenter.deviations)
 
-    def _steps(self, prototypes: Sequence[Example], beginning: Tokens, *, seed: int) -> Steps:
+    def _steps(self, prototypes: Sequence[Example], beginning: Tokens, seed: int) -> Steps:
         if len(prototypes) != self.augmenter.prototypes:
             raise RecombineError(f"the network has {self.augmenter.prototypes} prototypes, got {len(prototypes)}.")
         for number, prototype in enumerate(prototypes, start=1):
@@ -331,18 +318,7 @@ class Explorer:
                 hint="Choose another token on the way, or another seed.",
             )
         with self._lock:
+            sequences, model = [prototype.d for prototype in prototypes], self.augmenter.fitted_.model
             return steps_along(
-                beginning,
-                [prototype.d for prototype in prototypes],
-                model=self.augmenter.fitted_.model,
-                vocabulary=self.vocabulary,
-                twins=self._twins,
-                seed=seed,
+                beginning, sequences, model=model, vocabulary=self.vocabulary, twins=self._twins, seed=seed
             )
-
-
-def _word(source: Source, middles: dict[str, int]) -> str:
-    """Says a source in the words of `Provenance.sources`, whose positions leave out the ▷ after `middles` tokens."""
-    if source.place is None:
-        return source.origin
-    return f"{source.origin}:{source.place + (source.place < middles[source.origin])}"

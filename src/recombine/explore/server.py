@@ -1,14 +1,15 @@
 """Serves the page until it is stopped, and lets only the page itself ask: right host, right origin, bounded JSON."""
 
 import ipaddress
-import json
 import re
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import uvicorn
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
@@ -20,12 +21,6 @@ LOOPBACK = "127.0.0.1"
 
 AT_ONCE = 32
 """How many requests may be under way; more are turned away."""
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 64 * 1024
 """Bytes that a request may have; what the page sends is far smaller."""
@@ -47,12 +42,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:@/\[\]]+)(:(?P<port>[0-9]+))
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server listens.
-
-    Attributes:
-        host: A name or an IP address.
-        port: The port.
-    """
+    """Where the server listens: a name or an IP address, and a port."""
 
     host: str
     port: int
@@ -98,25 +88,14 @@ def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    status: int
-    message: str
-
-
 class Guard:
-    """Stands before an application and turns away what its own page would not send.
+    """Stands before an application, which listens at an address, and turns away what its own page would not send."""
 
-    Args:
-        application: What gets the requests that pass.
-        address: Where the server listens.
-    """
-
-    def __init__(self, application: Application, address: Address) -> None:
+    def __init__(self, application: ASGIApp, address: Address) -> None:
         self.application, self.address = application, address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request (ASGI)."""
+        """Answers one request (ASGI); its body is bounded, whatever length was claimed."""
         if scope["type"] != "http":  # the page needs no web sockets
             return
 
@@ -126,65 +105,45 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *own]}
             await send(message)
 
-        body = self._refusal(scope) or await _read(receive)
-        if isinstance(body, _Refusal):
-            await _refuse(body, send_guarded)
-        elif body is not None:
-            await self.application(scope, _replay(body, receive), send_guarded)
+        refusal, body, more = self._refusal(scope), b"", True
+        while more and refusal is None:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > LARGEST_BODY:
+                refusal = _TOO_LARGE
+        if refusal is not None:
+            status, reason = refusal
+            await JSONResponse({"message": reason}, status)(scope, receive, send_guarded)
+            return
+        pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    def _refusal(self, scope: Scope) -> _Refusal | None:
-        headers: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        hosts, origins = headers.get("host", []), headers.get("origin", [])
+        async def replayed() -> Message:
+            return pending.pop() if pending else await receive()
+
+        await self.application(scope, replayed, send_guarded)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self.address.is_named_by(hosts[0]):
-            return _Refusal(421, f"this server is {self.address.url} and answers to no other name.")
+            return 421, f"this server is {self.address.url} and answers to no other name."
         if any(origin != f"http://{hosts[0]}" for origin in origins):
-            return _Refusal(403, "requests of other pages are refused.")
+            return 403, "requests of other pages are refused."
         if scope["method"] not in ("GET", "HEAD"):
             if not origins:
-                return _Refusal(403, "requests that do not say which page they come from are refused.")
-            if headers.get("content-type") != ["application/json"]:
-                return _Refusal(415, "expected JSON.")
-        lengths = headers.get("content-length", ["0"])
-        if any(not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY for length in lengths):
-            return _TOO_LARGE
+                return 403, "requests that do not say which page they come from are refused."
+            if headers.getlist("content-type") != ["application/json"]:
+                return 415, "expected JSON."
+        for length in headers.getlist("content-length"):
+            if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY:
+                return _TOO_LARGE
         return None
 
 
-_TOO_LARGE = _Refusal(413, f"the request is larger than {LARGEST_BODY:,} bytes.")
-
-
-async def _read(receive: Receive) -> bytes | _Refusal | None:
-    """Returns the body, whatever length was claimed; None if the client has gone."""
-    body = b""
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        body += message.get("body", b"")
-        if len(body) > LARGEST_BODY:
-            return _TOO_LARGE
-        more = message.get("more_body", False)
-    return body
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Returns a `receive` that gives the body, then whatever comes."""
-    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replayed() -> Message:
-        return pending.pop() if pending else await receive()
-
-    return replayed
-
-
-async def _refuse(refusal: _Refusal, send: Send) -> None:
-    body = json.dumps({"message": refusal.message}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+_TOO_LARGE = (413, f"the request is larger than {LARGEST_BODY:,} bytes.")
 
 
 def serve(
@@ -208,7 +167,14 @@ def serve(
         RecombineError: If nothing can listen there.
     """
     page = application(Explorer(augmenter), keeper)
-    with _listening(host, port) as listener:
+    try:
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecombineError(
+            f"nothing can listen at {host}, port {port}: {reason}.", hint="Choose another `host` or `port`."
+        ) from None
+    with listener:
         address = Address(host, listener.getsockname()[1])
         config = uvicorn.Config(
             Guard(page, address),
@@ -223,14 +189,3 @@ def serve(
         )
         ready(address)
         uvicorn.Server(config).run(sockets=[listener])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RecombineError(
-            f"nothing can listen at {host}, port {port}: {reason}.", hint="Choose another `host` or `port`."
-        ) from None
