@@ -19,8 +19,7 @@ SAMPLES_FOLDER = "samples"
 SAMPLES, TRACED = 100, 30
 """How many samples of each method's first seed are shown, and how many of them with the attention of the network."""
 
-RAREST = 200
-"""For how many rare things it is told how often they are seen."""
+RAREST = 200  # for how many rare things it is told how often they are seen
 
 
 def write_samples(found: Comparison, folder: Path) -> Path:

@@ -18,15 +18,13 @@ from recombine.inflection import are_inflections, directed
 SHARE = 0.1
 """At most this share of the examples is held out from among those with something rare, and as many from the others."""
 
-MOST = 1_000
-"""And at most this many."""
+MOST = 1_000  # and at most this many
 
 KEPT = 0.5
 """Of the examples with something rare in them, and of those with any one thing, at least this share, and one at least,
 stays in training."""
 
-LEAST = 10
-"""Fewer different examples cannot be split."""
+LEAST = 10  # fewer different examples cannot be split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,15 +21,13 @@ TELLING = 8
 
 HELPS, DOES_NOT, HARMS, UNCLEAR, NO_GAIN = "helps", "does not help", "harms", "cannot tell", "nothing to gain"
 
-MARGIN = 0.02
-"""A gain below this is called no help, if the test examples are many enough to rule out that it is more."""
+MARGIN = 0.02  # a gain below this is called no help, if the test examples are many enough to rule out that it is more
 
 LEARNED = 0.1
 """Predictors that get a smaller share right, of examples like those that they saw, have not learned the task: then
 scores near nothing, with and without new examples, tell nothing about these."""
 
-LISTED = 5
-"""The scores of more seeds than these are not listed in a sentence."""
+LISTED = 5  # the scores of more seeds than these are not listed in a sentence
 
 Correct = np.ndarray
 """Whether each network's prediction for each test example is right (seeds, items)."""

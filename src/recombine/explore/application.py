@@ -31,8 +31,7 @@ PAGE = {
 }
 """All files that are served, with their types; a request names one of these addresses, never a path."""
 
-TOKENS_SHOWN = 1000
-"""How many known tokens are listed on the page."""
+TOKENS_SHOWN = 1000  # how many known tokens are listed on the page
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 

@@ -28,17 +28,10 @@ from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called
 
-ALTERNATIVES = 5
-"""How many of the most probable tokens are shown at each step."""
-
-FOUND = 50
-"""How many of the examples that a search finds are given."""
-
-NAMED = 30
-"""How many known tokens are named to somebody who typed an unknown one."""
-
-BLAMED = 5
-"""How many unknown tokens are named."""
+ALTERNATIVES = 5  # how many of the most probable tokens are shown at each step
+FOUND = 50  # how many of the examples that a search finds are given
+NAMED = 30  # how many known tokens are named to somebody who typed an unknown one
+BLAMED = 5  # how many unknown tokens are named
 
 SPACE = "␣"
 """Stands for a space within a token, on the page too, since spaces separate tokens."""

@@ -19,11 +19,8 @@ from recombine.explore.explorer import Explorer
 LOOPBACK = "127.0.0.1"
 """Where nobody but this machine can reach the page."""
 
-AT_ONCE = 32
-"""How many requests may be under way; more are turned away."""
-
-LARGEST_BODY = 64 * 1024
-"""Bytes that a request may have; what the page sends is far smaller."""
+AT_ONCE = 32  # how many requests may be under way; more are turned away
+LARGEST_BODY = 64 * 1024  # bytes that a request may have; what the page sends is far smaller
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

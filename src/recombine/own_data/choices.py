@@ -13,11 +13,8 @@ from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Nei
 
 Chosen = TypeVar("Chosen", covariant=True)
 
-ENOUGH = 0.75
-"""A neighborhood rule will do if this share of the examples has a neighborhood by it."""
-
-LEAST_RATE, MOST_RATE = 0.01, 0.2
-"""The bounds of mixing rates, which are the paper's lowest and highest."""
+ENOUGH = 0.75  # a neighborhood rule will do if this share of the examples has a neighborhood by it
+LEAST_RATE, MOST_RATE = 0.01, 0.2  # the bounds of mixing rates, which are the paper's lowest and highest
 
 
 @dataclass(frozen=True, slots=True)

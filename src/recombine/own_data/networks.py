@@ -32,20 +32,14 @@ from recombine.training.renaming import Twins
 SMALL, PAPER = SIZES = ("small", "paper")
 """The sizes of networks."""
 
-FEW = 500
-"""With fewer examples than that, a small network does on a GPU, too."""
-
-MANY = 2000
-"""With at least this many examples, a predictor has larger batches and less dropout."""
+FEW = 500  # with fewer examples than that, a small network does on a GPU, too
+MANY = 2000  # with at least this many examples, a predictor has larger batches and less dropout
 
 ENOUGH = 1 / 8
 """A predictor stops when its rate is down to this share, halved each time held-out accuracy no longer rose."""
 
-AVERAGED = 500
-"""Over how many steps the parameters of predictors are averaged."""
-
-TWIN_NAMES = 8
-"""How many pairs of names twins go by, as in the row of Table 1."""
+AVERAGED = 500  # over how many steps the parameters of predictors are averaged
+TWIN_NAMES = 8  # how many pairs of names twins go by, as in the row of Table 1
 
 GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 50_000
 """The most steps of training at the paper's size: a little more than the authors' code takes for SCAN."""
@@ -53,26 +47,19 @@ GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 50_000
 SMALL_STEPS = 5_000
 """The most steps of a small recombination network: 2,500 were not always enough to learn to swap parts of commands."""
 
-FEWEST = 40
-"""With fewer different examples, too few could be held out to tell candidates apart: the first is taken."""
-
-HELD_OUT, MOST_HELD_OUT = 0.2, 500
-"""The share of examples that is held out, and the most."""
-
-FOLDS = 5
-"""How often each candidate is tried on a GPU, all at once, with other examples held out; on a CPU, once."""
+FEWEST = 40  # with fewer different examples, too few could be held out to tell candidates apart: the first is taken
+HELD_OUT, MOST_HELD_OUT = 0.2, 500  # the share of examples that is held out, and the most
+FOLDS = 5  # how often each candidate is tried on a GPU, all at once, with other examples held out; on a CPU, once
 
 TRIED_ON_CPU, TRIED_ON_GPU = 1 / 6, 1 / 2
 """The share of its steps that a candidate is tried for. What learns fast is not always best in the end."""
 
-SECONDS = 120.0
-"""The longest that all candidates together train while they are tried; then each has to write outputs."""
+SECONDS = 120.0  # the longest that all candidates together train while they are tried; then each has to write outputs
 
 TELLING, TELLING_IF_CUT_SHORT = 0.1, 0.5
 """If no candidate has this share right, the trials were too short to tell which will be best: the first is taken."""
 
-OF_TIME = 0.25
-"""Where time is bounded, at most this share of it is for the choice, and the rest for training."""
+OF_TIME = 0.25  # where time is bounded, at most this share of it is for the choice, and the rest for training
 
 
 def size(asked: str, examples: Sequence[Example], device: str = "auto") -> Choice[str]:

@@ -42,8 +42,7 @@ from recombine.prediction import predictor
 from recombine.training.recipe import Recipe
 from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
 
-NAMED = 10
-"""How many unseen tokens a warning names."""
+NAMED = 10  # how many unseen tokens a warning names
 
 
 @dataclass(eq=False, kw_only=True)

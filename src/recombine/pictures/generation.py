@@ -5,7 +5,6 @@ It is an SVG file of grids with labels at two sides. Whatever a token holds, it 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 from unicodedata import east_asian_width
@@ -15,17 +14,10 @@ import numpy as np
 from recombine.decoding.trace import END, Trace
 from recombine.example import SEPARATOR
 
-VISIBLE = 0.005
-"""Less than this is not drawn."""
-
-MATTERS = 0.02
-"""A token that was not produced has a row of its own if it is this probable at some step."""
-
-ROWS = 24
-"""How many tokens have a row, more only if more were produced; the others share one."""
-
-BESIDE = 24
-"""Longer samples have attention below the scores: beside them, print would be too small."""
+VISIBLE = 0.005  # less than this is not drawn
+MATTERS = 0.02  # a token that was not produced has a row of its own if it is this probable at some step
+ROWS = 24  # how many tokens have a row, more only if more were produced; the others share one
+BESIDE = 24  # longer samples have attention below the scores: beside them, print would be too small
 
 _CELL, _TITLE, _MARGIN = 18, 26, 12  # the side of a cell, the height of a line with a title, the margin
 _CHARACTER = 6.7  # the width of one
@@ -61,12 +53,14 @@ def picture(trace: Trace) -> str:
     x, y = (scores.width, 0.0) if len(columns) <= BESIDE else (0.0, scores.height)
     width = max(scores.width, x + attention.width, _LEGEND_WIDTH)
     height = max(scores.height, y + attention.height) + _TITLE
+    sample, *prototypes = map(_sentence, (trace.tokens, *trace.prototypes))
+    made = "; ".join(f"prototype {k}: {each}" for k, each in enumerate(prototypes, start=1)) or "no prototypes"
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="generation" role="img" width="100%" '
             f'viewBox="0 0 {width:g} {height:g}" style="max-width: {width:g}px">',
-            f"<title>How {_plain(_sentence(trace.tokens))} was generated</title>",
-            f"<desc>{_plain(_description(trace))}</desc>",
+            f"<title>How {_plain(sample)} was generated</title>",
+            f"<desc>{_plain(f'{sample}, generated from {made}.')}</desc>",
             f"<style>{_STYLE}</style>",
             '<pattern id="written" width="4" height="4" patternUnits="userSpaceOnUse">',
             '<path d="M-1 1 1 -1M0 4 4 0M3 5 5 3" stroke="currentColor" stroke-width="1.1"/></pattern>',
@@ -109,8 +103,7 @@ class _Label(NamedTuple):
         return f'<text class="{kinds}" {place}>{_plain(self.short)}{whole}</text>'
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
+class _Grid(NamedTuple):
     """A grid and what is drawn into its cells: elements whose origin is the grid's upper left corner."""
 
     title: str
@@ -118,8 +111,7 @@ class _Grid:
     cells: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
+class _Panel(NamedTuple):
     """Elements drawn from (0, 0) to (width, height)."""
 
     elements: Sequence[str]
@@ -132,11 +124,14 @@ def _panel(grids: Sequence[_Grid], columns: Sequence[_Label], *, left: float) ->
     if not grids:
         return _Panel([], 0, 0)
     elements: list[str] = []
-    y = 0
+    y, right = 0, len(columns) * _CELL
     for grid in grids:
         elements.append(f'<text class="title" x="{left:g}" y="{y + 17}">{_plain(grid.title)}</text>')
         y += _TITLE
-        elements += [f'<g transform="translate({left:g} {y})">', _lines(len(columns), len(grid.rows))]
+        bottom = len(grid.rows) * _CELL
+        lines = "".join(f"M{x} 0V{bottom}" for x in range(0, right + 1, _CELL))
+        lines += "".join(f"M0 {row}H{right}" for row in range(0, bottom + 1, _CELL))
+        elements += [f'<g transform="translate({left:g} {y})">', f'<path class="grid" d="{lines}"/>']
         elements += [*grid.cells, "</g>"]
         for label in grid.rows:
             elements.append(label.drawn(f'x="{left - 5:g}" y="{y + 13}"', "row"))
@@ -144,15 +139,8 @@ def _panel(grids: Sequence[_Grid], columns: Sequence[_Label], *, left: float) ->
     for column, label in enumerate(columns):
         elements.append(label.drawn(f'transform="translate({left + column * _CELL + 5:g} {y + 5}) rotate(90)"'))
     height = y + max(label.width for label in columns) + _MARGIN
-    width = max(len(columns) * _CELL, *(_Label(grid.title).width for grid in grids))
+    width = max(right, *(_Label(grid.title).width for grid in grids))
     return _Panel(elements, left + width + _MARGIN, height)
-
-
-def _lines(columns: int, rows: int) -> str:
-    width, height = columns * _CELL, rows * _CELL
-    down = "".join(f"M{column * _CELL} 0V{height}" for column in range(columns + 1))
-    across = "".join(f"M0 {row * _CELL}H{width}" for row in range(rows + 1))
-    return f'<path class="grid" d="{down}{across}"/>'
 
 
 def _label(token: str) -> _Label:
@@ -226,11 +214,6 @@ def _legend() -> Iterator[str]:
     for step in range(5):
         yield f'<rect class="heat" x="{x + 14 * step}" y="4" width="14" height="12" fill-opacity="{step / 4:g}"/>'
     yield f'<text x="{x + 75}" y="14">attention, 0 to 1</text>'
-
-
-def _description(trace: Trace) -> str:
-    made = "; ".join(f"prototype {k}: {_sentence(d)}" for k, d in enumerate(trace.prototypes, start=1))
-    return f"{_sentence(trace.tokens)}, generated from {made or 'no prototypes'}."
 
 
 def _sentence(tokens: Sequence[str]) -> str:

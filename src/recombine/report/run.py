@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -25,15 +25,7 @@ Points = tuple[tuple[float | None, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What was compared on.
-
-    Attributes:
-        train: How many training examples there are.
-        test: How many test examples.
-        rare_test: How many of them have something rare in them.
-        held_out: Whether the test examples were split off the user's file.
-        phenomena: What is rare.
-    """
+    """How many examples there are, what is rare (phenomena), and whether the test examples were split off the data."""
 
     train: int
     test: int
@@ -151,15 +143,10 @@ class Run:
 
 
 def write_run(run: Run, folder: str | Path, *, force: bool = False) -> Path:
-    """Writes ``run.json`` with a checksum, whole or not at all, and returns its path.
-
-    Args:
-        run: What a comparison found.
-        folder: Where the file goes.
-        force: Whether an existing file may be replaced.
+    """Writes ``run.json`` into a folder, with a checksum, whole or not at all, and returns its path.
 
     Raises:
-        RecombineError: If the file exists already or cannot be written.
+        RecombineError: If the file exists already and `force` is not set, or it cannot be written.
     """
     path = Path(folder) / RUN_FILE
     with replacing(path, force=force) as stream:
@@ -168,10 +155,7 @@ def write_run(run: Run, folder: str | Path, *, force: bool = False) -> Path:
 
 
 def read_run(folder: str | Path) -> Run:
-    """Returns what a comparison found.
-
-    Args:
-        folder: What ``recombine compare -o`` wrote.
+    """Returns what a comparison found, from the folder that ``recombine compare -o`` wrote.
 
     Raises:
         RecombineError: If there is no such file, or it is not what ``recombine compare`` wrote.
@@ -186,67 +170,58 @@ def read_run(folder: str | Path) -> Run:
             hint="Name a folder that recombine compare -o wrote.",
         ) from error
     try:
-        document = _parse(content, str(path))
+        document = json.loads(content.decode(), parse_constant=_refuse)
         if isinstance(document, dict):
             unseal(document, place=str(path), hint="Get it again, or compare again.")
         run: Run = typed(document, Run)
-        _check(run)
+        for where, entries, count, what in _counts(run):
+            if len(entries) != count:
+                raise RecombineError(f"{where} has {len(entries):,} entries; expected {count:,}, {what}.")
+        for number, sample in enumerate(run.samples):
+            _check_sources(sample, f"samples[{number}].sources")
+    except json.JSONDecodeError as error:
+        raise RecombineError(f"this is not JSON: {error.msg}.", place=f"{path}:{error.lineno}") from error
+    except UnicodeDecodeError as error:
+        raise RecombineError("this is not UTF-8.", place=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise RecombineError(f"this is not JSON that can be read: {error}.", place=str(path)) from error
     except RecombineError as error:
         raise RecombineError(error.message, place=error.place or str(path), hint=error.hint) from error
     return run
-
-
-def _parse(content: bytes, place: str) -> object:
-    try:
-        return json.loads(content.decode(), parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise RecombineError(f"this is not JSON: {error.msg}.", place=f"{place}:{error.lineno}") from error
-    except UnicodeDecodeError as error:
-        raise RecombineError("this is not UTF-8.") from error
-    except (ValueError, RecursionError) as error:
-        raise RecombineError(f"this is not JSON that can be read: {error}.") from error
 
 
 def _refuse(constant: str) -> NoReturn:
     raise RecombineError(f"{constant} is not a number of JSON; expected null for an unknown value.")
 
 
-def _check(run: Run) -> None:
-    """Checks what goes together between the values, whose types are right."""
+def _counts(run: Run) -> Iterator[tuple[str, Sequence[object], int, str]]:
+    """Yields lists with the number of entries that they must have, and why: a list before those that are in it."""
     for number, curve in enumerate(run.curves):
-        for name, points in (("loss", curve.loss), ("held_out", curve.held_out)):
-            _check_count(points, len(curve.steps), f"curves[{number}].{name}", "one for each of its steps")
+        yield f"curves[{number}].loss", curve.loss, len(curve.steps), "one for each of its steps"
+        yield f"curves[{number}].held_out", curve.held_out, len(curve.steps), "one for each of its steps"
     for number, sample in enumerate(run.samples):
-        _check_sources(sample, f"samples[{number}]")
-    _check_count(run.attention, len(run.samples), "attention", "one for each sample")
+        if sample.sources:
+            tokens = len(sample.x) + len(sample.y)
+            yield f"samples[{number}].sources", sample.sources, tokens, "one for each token of x and y"
+    yield "attention", run.attention, len(run.samples), "one for each sample"
     for number, attention in enumerate(run.attention):
-        if attention is not None:
-            _check_attention(attention, f"attention[{number}]")
+        if attention is None:
+            continue
+        where = f"attention[{number}].weights"
+        yield where, attention.weights, len(attention.prototypes), "one for each prototype"
+        for k, (steps, prototype) in enumerate(zip(attention.weights, attention.prototypes, strict=True)):
+            yield f"{where}[{k}]", steps, len(attention.tokens), "one for each of its tokens"
+            for t, weights in enumerate(steps):
+                yield f"{where}[{k}][{t}]", weights, len(prototype), "one for each token of the prototype"
 
 
 def _check_sources(sample: Sample, where: str) -> None:
-    tokens = len(sample.x) + len(sample.y)
-    if sample.sources:
-        _check_count(sample.sources, tokens, f"{where}.sources", "one for each token of x and y")
     lengths = {str(number): len(each.x) + len(each.y) for number, each in enumerate(sample.prototypes, start=1)}
-    lengths["own"] = tokens
+    lengths["own"] = len(sample.x) + len(sample.y)
     for number, source in enumerate(sample.sources):
         found = _SOURCE.fullmatch(source)
         if not found:
-            raise RecombineError(f'{where}.sources[{number}] is {source!r}; expected "written", "own:I" or "K:J".')
+            raise RecombineError(f'{where}[{number}] is {source!r}; expected "written", "own:I" or "K:J".')
         kind, position = found.groups()
         if kind and int(position) > lengths.get(kind, 0):
-            raise RecombineError(f"{where}.sources[{number}] is {source!r}, but there is no such token.")
-
-
-def _check_attention(attention: Attention, where: str) -> None:
-    _check_count(attention.weights, len(attention.prototypes), f"{where}.weights", "one for each prototype")
-    for k, (steps, prototype) in enumerate(zip(attention.weights, attention.prototypes, strict=True)):
-        _check_count(steps, len(attention.tokens), f"{where}.weights[{k}]", "one for each of its tokens")
-        for t, weights in enumerate(steps):
-            _check_count(weights, len(prototype), f"{where}.weights[{k}][{t}]", "one for each token of the prototype")
-
-
-def _check_count(entries: Sequence[object], count: int, where: str, what: str) -> None:
-    if len(entries) != count:
-        raise RecombineError(f"{where} has {len(entries):,} entries; expected {count:,}, {what}.")
+            raise RecombineError(f"{where}[{number}] is {source!r}, but there is no such token.")
