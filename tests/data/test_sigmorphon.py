@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recombine.data import sigmorphon
-from recombine.data.sigmorphon import FewShot, cache_folder, fetch, few_shot, few_shots, locate, replay_neighbor_draws
+from recombine.data.sigmorphon import FewShot, few_shot, few_shots, locate, replay_neighbor_draws
 from recombine.errors import RecombineError
 from recombine.inflection import Inflection
 
@@ -293,64 +293,65 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     thread.join()
 
 
-def test_fetch_downloads_once(web: Web, tmp_path: Path) -> None:
-    path = fetch("spanish", cache=tmp_path / "deep" / "cache")
-    assert path.read_bytes() == CONTENT
-    assert fetch("spanish", cache=tmp_path / "deep" / "cache") == path
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of downloads in a user's cache that is not there yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/recombine/sigmorphon2018"
+
+
+def test_files_are_downloaded_once(web: Web, cache: Path) -> None:
+    for _ in range(2):
+        assert locate("spanish") == cache / NAME
+        assert (cache / NAME).read_bytes() == CONTENT
     assert web.asked == [f"/all/{NAME}"]
-    assert [file.name for file in path.parent.iterdir()] == [NAME]
-
-
-def test_a_damaged_cached_file_is_replaced(web: Web, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b"damaged")
-    assert fetch("spanish", cache=tmp_path).read_bytes() == CONTENT
+    assert [file.name for file in cache.iterdir()] == [NAME]
+    (cache / NAME).write_bytes(b"damaged")
+    assert locate("spanish").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>Welcome to our hotel's network</html>"])
-def test_another_file_is_refused_and_not_kept(content: bytes, web: Web, tmp_path: Path) -> None:
+def test_another_file_is_refused_and_not_kept(content: bytes, web: Web, cache: Path) -> None:
     web.content = content
     with pytest.raises(RecombineError, match=f"not the expected file.* {NAME} by other means .*`source`"):
-        fetch("spanish", cache=tmp_path)
-    assert not list(tmp_path.iterdir())
+        locate("spanish")
+    assert not cache.exists()
 
 
-def test_downloads_that_fail_are_sentences(web: Web, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("cache")
+def test_downloads_that_fail_are_sentences(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     web.promised = 10 * len(CONTENT)
     with pytest.raises(RecombineError, match=r"could not download .*`source`"):
-        fetch("spanish", cache=tmp_path)
+        locate("spanish")
     with pytest.raises(RecombineError, match=r"could not download .*404.*`source`"):
-        fetch("turkish", cache=tmp_path)
+        locate("turkish")
     monkeypatch.setattr(sigmorphon, "_FOLDER", "http://127.0.0.1:9")
     with pytest.raises(RecombineError, match=r"could not download .* swahili-train-high by other means .*`source`"):
-        fetch("swahili", cache=tmp_path)
+        locate("swahili")
 
 
-def test_an_unwritable_cache_is_a_sentence(web: Web, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
+@pytest.mark.usefixtures("web")
+def test_an_unwritable_cache_is_a_sentence(cache: Path) -> None:
+    cache.parents[1].write_text("in the way")
     with pytest.raises(RecombineError, match="the file cannot be written"):
-        fetch("spanish", cache=tmp_path / "file")
+        locate("spanish")
 
 
-def test_downloads_go_to_the_users_cache(web: Web, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert locate("spanish") == tmp_path / "recombine" / "sigmorphon2018" / NAME
-
-
+@pytest.mark.usefixtures("web")
 @pytest.mark.parametrize("given", ["", "relative/folder", None])
-def test_cache_folder_without_a_usable_setting(
-    given: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_downloads_without_a_usable_setting(given: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     if given is not None:
         monkeypatch.setenv("XDG_CACHE_HOME", given)
-    assert cache_folder() == tmp_path / ".cache" / "recombine"
+    assert locate("spanish") == tmp_path / ".cache/recombine/sigmorphon2018" / NAME
 
 
+@pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("language", ["spanich", "../spanish", "SPANISH", ""])
-def test_only_known_languages_are_downloaded(language: str, web: Web, tmp_path: Path) -> None:
+def test_only_known_languages_are_downloaded(language: str, web: Web) -> None:
     with pytest.raises(RecombineError, match=r"unknown language .*spanish, swahili, turkish\. For others, .*`source`"):
-        fetch(language, cache=tmp_path)
+        locate(language)
     assert not web.asked
 
 

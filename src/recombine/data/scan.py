@@ -28,9 +28,8 @@ turn-left, length and simple; Loula, Baroni and Lake (2018) for the other splits
 The sets are the published ones, except simple, whose random draw was published without its seed: ours is another one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -48,6 +47,12 @@ _MANNERS: tuple[Tokens, ...] = ((), ("opposite",), ("around",))
 _TIMES = {"twice": 2, "thrice": 3}
 _CONJUNCTIONS = ("and", "after")
 
+_ADDED = {"jump": "jump", "turn-left": "turn left"}  # the primitives that training shows alone
+_TEMPLATES = {"around-right": "around right", "opposite-right": "opposite right", "right": "right"}
+
+SPLITS = (*_ADDED, *_TEMPLATES, "length", "simple")
+"""The names of the splits."""
+
 _LONGEST_TRAINING_OUTPUT = 22
 _SIMPLE_TRAINING_SHARE = 0.8
 _OTHERS_PER_COPY = 9  # the added primitive makes up a tenth of the training lines
@@ -55,19 +60,14 @@ _OTHERS_PER_COPY = 9  # the added primitive makes up a tenth of the training lin
 
 def commands() -> Iterator[Tokens]:
     """Yields all 20,910 commands, each once: the 102 single phrases, then the pairs with "and", then with "after"."""
-    phrases = list(_phrases())
+    bare: list[Tokens] = [(primitive,) for primitive in PRIMITIVES]
+    turned = [(verb, *manner, direction) for manner, verb, direction in product(_MANNERS, _VERBS, _TURNS)]
+    repetitions: tuple[Tokens, ...] = ((), *((times,) for times in _TIMES))
+    phrases = [(*phrase, *repetition) for phrase, repetition in product([*bare, *turned], repetitions)]
     yield from phrases
     for conjunction in _CONJUNCTIONS:
         for first, second in product(phrases, phrases):
             yield (*first, conjunction, *second)
-
-
-def _phrases() -> Iterator[Tokens]:
-    bare = [(primitive,) for primitive in PRIMITIVES]
-    turned = [(verb, *manner, direction) for manner, verb, direction in product(_MANNERS, _VERBS, _TURNS)]
-    repetitions: tuple[Tokens, ...] = ((), *((times,) for times in _TIMES))
-    for phrase, repetition in product([*bare, *turned], repetitions):
-        yield (*phrase, *repetition)
 
 
 def interpret(command: Tokens) -> Tokens | None:
@@ -81,33 +81,27 @@ def interpret(command: Tokens) -> Tokens | None:
     """
     for place, word in enumerate(command):
         if word in _CONJUNCTIONS:
-            first, second = _repeated(command[:place]), _repeated(command[place + 1 :])
+            first, second = _interpret_phrase(command[:place]), _interpret_phrase(command[place + 1 :])
             if first is None or second is None:
                 return None
             return first + second if word == "and" else second + first
-    return _repeated(command)
+    return _interpret_phrase(command)
 
 
-def _repeated(phrase: Tokens) -> Tokens | None:
-    """Interprets S: a movement, once, twice or thrice."""
-    times = _TIMES.get(phrase[-1]) if phrase else None
-    if times is None:
-        return _movement(phrase)
-    once = _movement(phrase[:-1])
-    return None if once is None else once * times
-
-
-def _movement(phrase: Tokens) -> Tokens | None:
-    """Interprets V: an action, with a turn before it if there is a direction."""
+def _interpret_phrase(phrase: Tokens) -> Tokens | None:
+    """Interprets S: an action, with a turn before it if there is a direction; once, twice or thrice."""
+    times = 1
+    if phrase and phrase[-1] in _TIMES:
+        times, phrase = _TIMES[phrase[-1]], phrase[:-1]
     match phrase:
         case (verb,) if verb in _ACTIONS:
-            return _ACTIONS[verb]
+            return _ACTIONS[verb] * times
         case (verb, direction) if verb in _VERBS and direction in _TURNS:
-            return _TURNS[direction] + _VERBS[verb]
+            return (_TURNS[direction] + _VERBS[verb]) * times
         case (verb, "opposite", direction) if verb in _VERBS and direction in _TURNS:
-            return _TURNS[direction] * 2 + _VERBS[verb]
+            return (_TURNS[direction] * 2 + _VERBS[verb]) * times
         case (verb, "around", direction) if verb in _VERBS and direction in _TURNS:
-            return (_TURNS[direction] + _VERBS[verb]) * 4
+            return (_TURNS[direction] + _VERBS[verb]) * 4 * times
     return None
 
 
@@ -135,69 +129,32 @@ def split(name: str, *, seed: int = 0) -> Dataset:
     Raises:
         RecombineError: If there is no split of that name.
     """
-    if name not in _MAKERS:
+    if name not in SPLITS:
         raise unknown("split", name, SPLITS)
     rng = np.random.default_rng(seed)
-    made = _MAKERS[name](_shuffled(_examples(), rng))
-    return Dataset(train=_shuffled(made.train, rng), test=made.test)
+    all_commands = list(commands())
+    shuffled = [all_commands[place] for place in rng.permutation(len(all_commands))]
+    examples = [Example(x=command, y=interpret(command) or ()) for command in shuffled]
+    if name in _ADDED:
+        alone = tuple(_ADDED[name].split(" "))
+        train = [example for example in examples if not _mentions(example, _ADDED[name])]
+        test = [example for example in examples if _mentions(example, _ADDED[name]) and example.x != alone]
+        train += [Example(x=alone, y=interpret(alone) or ())] * (len(train) // _OTHERS_PER_COPY)
+    elif name in _TEMPLATES:  # "turn" with the template is in neither set
+        others = [example for example in examples if not _mentions(example, f"{TURN} {_TEMPLATES[name]}")]
+        phrases = [f"{primitive} {_TEMPLATES[name]}" for primitive in PRIMITIVES]
+        train = [example for example in others if not _mentions(example, *phrases)]
+        test = [example for example in others if _mentions(example, *phrases)]
+    elif name == "length":
+        train = [example for example in examples if len(example.y) <= _LONGEST_TRAINING_OUTPUT]
+        test = [example for example in examples if len(example.y) > _LONGEST_TRAINING_OUTPUT]
+    else:
+        border = round(_SIMPLE_TRAINING_SHARE * len(examples))
+        train, test = examples[:border], examples[border:]
+    return Dataset(train=tuple(train[place] for place in rng.permutation(len(train))), test=tuple(test))
 
 
-def _examples() -> list[Example]:
-    pairs = ((command, interpret(command)) for command in commands())
-    return [Example(x=command, y=actions) for command, actions in pairs if actions is not None]
-
-
-def _shuffled(examples: Sequence[Example], rng: np.random.Generator) -> tuple[Example, ...]:
-    return tuple(examples[place] for place in rng.permutation(len(examples)))
-
-
-def _mentions(command: Tokens, phrase: Tokens) -> bool:
-    """Tells whether the words of the phrase stand side by side in the command."""
-    return f" {' '.join(phrase)} " in f" {' '.join(command)} "
-
-
-def _add_primitive(examples: Sequence[Example], *, primitive: Tokens) -> Dataset:
-    """Trains on the commands without the primitive and on copies of the primitive alone."""
-    alone = [example for example in examples if example.x == primitive]
-    others = [example for example in examples if not _mentions(example.x, primitive)]
-    test = [example for example in examples if _mentions(example.x, primitive) and example.x != primitive]
-    return Dataset(train=(*others, *alone * (len(others) // _OTHERS_PER_COPY)), test=tuple(test))
-
-
-def _add_template(examples: Sequence[Example], *, template: Tokens) -> Dataset:
-    """Tests on commands in which a primitive meets the template; "turn" with the template is in neither set."""
-
-    def meets_template(command: Tokens, verbs: Sequence[str]) -> bool:
-        return any(_mentions(command, (verb, *template)) for verb in verbs)
-
-    allowed = [example for example in examples if not meets_template(example.x, [TURN])]
-    return Dataset(
-        train=tuple(example for example in allowed if not meets_template(example.x, PRIMITIVES)),
-        test=tuple(example for example in allowed if meets_template(example.x, PRIMITIVES)),
-    )
-
-
-def _by_length(examples: Sequence[Example]) -> Dataset:
-    return Dataset(
-        train=tuple(example for example in examples if len(example.y) <= _LONGEST_TRAINING_OUTPUT),
-        test=tuple(example for example in examples if len(example.y) > _LONGEST_TRAINING_OUTPUT),
-    )
-
-
-def _simple(examples: Sequence[Example]) -> Dataset:
-    border = round(_SIMPLE_TRAINING_SHARE * len(examples))
-    return Dataset(train=tuple(examples[:border]), test=tuple(examples[border:]))
-
-
-_MAKERS: dict[str, Callable[[Sequence[Example]], Dataset]] = {
-    "jump": partial(_add_primitive, primitive=("jump",)),
-    "turn-left": partial(_add_primitive, primitive=("turn", "left")),
-    "around-right": partial(_add_template, template=("around", "right")),
-    "opposite-right": partial(_add_template, template=("opposite", "right")),
-    "right": partial(_add_template, template=("right",)),
-    "length": _by_length,
-    "simple": _simple,
-}
-
-SPLITS = tuple(_MAKERS)
-"""The names of the splits."""
+def _mentions(example: Example, *phrases: str) -> bool:
+    """Tells whether the words of one of the phrases stand side by side in the command."""
+    command = f" {' '.join(example.x)} "
+    return any(f" {phrase} " in command for phrase in phrases)

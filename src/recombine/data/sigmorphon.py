@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.data.output import MAX_WHOLE, check_whole, read_whole, replacing
+from recombine.data.output import MAX_WHOLE, read_whole, replacing
 from recombine.errors import RecombineError, unknown
 from recombine.example import Tokens
 from recombine.inflection import Inflection
@@ -53,7 +53,6 @@ _TIMEOUT = 30.0  # seconds without an answer
 _TRAIN, _TEST, _PER_TYPE = 1000, 100, 20
 _PAIRS = 4  # prototype pairs per word form
 
-_Indices = NDArray[np.int64]
 _Matrix = NDArray[np.float64]
 
 
@@ -74,15 +73,6 @@ class FewShot:
     other: tuple[Inflection, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    """The word forms by kind, as places in the sorted list; past and future ones grouped by type, their tag tuple."""
-
-    past: list[_Indices]
-    future: list[_Indices]
-    other: _Indices
-
-
 def few_shot(inflections: Sequence[Inflection], *, hints: int, split: int) -> FewShot:
     """Returns one of the authors' splits.
 
@@ -95,9 +85,11 @@ def few_shot(inflections: Sequence[Inflection], *, hints: int, split: int) -> Fe
         RecombineError: If there is no such split, or the language has too few forms of some kind.
     """
     if hints not in HINTS:
-        raise RecombineError(f"there are no splits with {hints} hints.", hint=f"Choose from {_listed(HINTS)}.")
+        choices = ", ".join(map(str, HINTS))
+        raise RecombineError(f"there are no splits with {hints} hints.", hint=f"Choose from {choices}.")
     if split not in SPLITS:
-        raise RecombineError(f"there is no split {split}.", hint=f"Choose from {_listed(SPLITS)}.")
+        choices = ", ".join(map(str, SPLITS))
+        raise RecombineError(f"there is no split {split}.", hint=f"Choose from {choices}.")
     return next(islice(few_shots(inflections), drawn_before(hints, split), None))
 
 
@@ -116,17 +108,35 @@ def few_shots(inflections: Sequence[Inflection]) -> Iterator[FewShot]:
         RecombineError: When it comes to a split for which the language has too few forms of some kind.
     """
     forms = _sorted_by_token_ids(list(dict.fromkeys(inflections)))
-    kinds = _by_kind(forms)
+    places: dict[Tokens, list[int]] = {}  # by tags
+    for place, record in enumerate(forms):
+        places.setdefault(record.tags, []).append(place)
+    past_types = [places[tags] for tags in sorted(places) if "PST" in tags]
+    future_types = [places[tags] for tags in sorted(places) if "FUT" in tags and "PST" not in tags]
+    others = [place for place, record in enumerate(forms) if not {"PST", "FUT"}.intersection(record.tags)]
     rng_other, rng_hints = np.random.RandomState(0), np.random.RandomState(1)
 
-    def at(places: _Indices) -> tuple[Inflection, ...]:
+    def at(places: NDArray[np.int64]) -> tuple[Inflection, ...]:
         return tuple(forms[place] for place in places)
 
     for hints, _ in product(HINTS, SPLITS):
-        _check_counts(kinds, hints)
-        past, future = _capped(kinds.past, rng_hints), _capped(kinds.future, rng_hints)
+        for tag, types in (("PST", past_types), ("FUT", future_types)):
+            usable = sum(min(len(places), _PER_TYPE) for places in types)
+            if usable < hints + _TEST:
+                raise RecombineError(
+                    f"the language has too few {tag} forms: {usable} usable of {sum(map(len, types))}, at most "
+                    f"{_PER_TYPE} for each tag combination; {hints} hints and {_TEST} tests need {hints + _TEST}."
+                )
+        if len(others) < (needed := _TRAIN + 2 * _TEST):
+            raise RecombineError(
+                f"the language has too few forms that are neither PST nor FUT: {len(others)}, and {needed} are needed."
+            )
+        past, future = (
+            np.concatenate([rng_hints.permutation(places)[:_PER_TYPE] for places in types])
+            for types in (past_types, future_types)
+        )
         past, future = rng_hints.permutation(past), rng_hints.permutation(future)
-        other = rng_other.permutation(kinds.other)
+        other = rng_other.permutation(others)
         drawn = FewShot(
             train=at(np.concatenate([other[: _TRAIN - 2 * hints], past[:hints], future[:hints]])),
             past=at(past[hints:][:_TEST]),
@@ -144,52 +154,12 @@ def _sorted_by_token_ids(inflections: Sequence[Inflection]) -> list[Inflection]:
     for record in inflections:
         for token in (*record.form, *record.lemma, *record.tags):
             ids.setdefault(token, len(ids) + 1)
-    separator = 0
 
-    def token_ids(record: Inflection) -> tuple[int, ...]:
-        analysis = (ids[token] for token in (*record.lemma, *record.tags))
-        return (*analysis, separator, *(ids[token] for token in record.form))
+    def token_ids(record: Inflection) -> list[int]:
+        separator = 0
+        return [*(ids[token] for token in (*record.lemma, *record.tags)), separator, *map(ids.__getitem__, record.form)]
 
     return sorted(inflections, key=token_ids)
-
-
-def _by_kind(forms: Sequence[Inflection]) -> _Kinds:
-    types: dict[Tokens, list[int]] = {}
-    for place, record in enumerate(forms):
-        types.setdefault(record.tags, []).append(place)
-    past = [tags for tags in sorted(types) if "PST" in tags]
-    future = [tags for tags in sorted(types) if "FUT" in tags and "PST" not in tags]
-    other = [place for place, record in enumerate(forms) if not {"PST", "FUT"}.intersection(record.tags)]
-    return _Kinds(
-        past=[np.array(types[tags]) for tags in past],
-        future=[np.array(types[tags]) for tags in future],
-        other=np.array(other),
-    )
-
-
-def _check_counts(kinds: _Kinds, hints: int) -> None:
-    """Raises the error that says of which kind there are too few forms."""
-    for tag, types in (("PST", kinds.past), ("FUT", kinds.future)):
-        usable = sum(min(len(forms), _PER_TYPE) for forms in types)
-        if usable < hints + _TEST:
-            raise RecombineError(
-                f"the language has too few {tag} forms: {usable} usable of {sum(map(len, types))}, at most {_PER_TYPE} "
-                f"for each tag combination; {hints} hints and {_TEST} tests need {hints + _TEST}."
-            )
-    needed = _TRAIN + 2 * _TEST
-    if len(kinds.other) < needed:
-        raise RecombineError(
-            f"the language has too few forms that are neither PST nor FUT: {len(kinds.other)}, and {needed} are needed."
-        )
-
-
-def _capped(types: Sequence[_Indices], rng: np.random.RandomState) -> _Indices:
-    """Returns a random choice of at most 20 forms of each type, type after type."""
-    return np.concatenate([rng.permutation(forms)[:_PER_TYPE] for forms in types])
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers))
 
 
 def replay_neighbor_draws(
@@ -202,7 +172,7 @@ def replay_neighbor_draws(
     whose second prototype was missing. The next split takes the same draws. Here the numbers of candidates and of
     missing prototypes are computed for all word forms at once.
 
-    Axes, here and below: n word forms (the training ones first), m training forms, t tags, u training tag sets.
+    Axes: n word forms (the training ones first), m training forms, t tags, u training tag sets.
 
     Args:
         rng: The generator.
@@ -210,20 +180,44 @@ def replay_neighbor_draws(
         held_out: The other forms in the authors' order, an even number in each set: other development forms, past,
             other, future.
     """
-    forms = [*train, *held_out]
-    tags = np.minimum(_counts([form.tags for form in forms]), 1)
-    lemmas = _counts([form.lemma for form in forms])
-    distances = _symmetric_differences(tags, tags[: len(train)])
-    candidates = _candidates(distances)
-    similarities = _jaccard_similarities(lemmas, lemmas[: len(train)])
+    forms, m = [*train, *held_out], len(train)
+    tags = np.minimum(_counts([form.tags for form in forms]), 1)  # n x t
+    sizes = tags.sum(axis=1)
+    distances = sizes[:, None] + sizes[:m] - 2 * tags @ tags[:m].T  # n x m: how many tags only one of two forms has
+    # A first prototype is not the form itself, and for even forms also not one with the same tags.
+    candidates = np.ones(distances.shape, dtype=bool)
+    np.fill_diagonal(candidates[:m], False)
+    candidates[::2] &= distances[::2] > 0
     # Smaller distance first, then the less similar lemma, then (argmin) the earlier form; infinity is no candidate.
-    ranking = np.where(candidates, distances + similarities / 2, np.inf)
-    missing = _missing_second_prototypes(ranking, tags)
-    candidate_list = np.arange(len(train))
+    ranking = np.where(candidates, distances + _lemma_similarities(forms, m) / 2, np.inf)
+    tag_sets, set_of = np.unique(tags, axis=0, return_inverse=True)
+    set_of = set_of.reshape(-1)
+    train_sets = np.unique(set_of[:m])
+    missing = np.zeros(len(forms), dtype=np.int64)
+    for _ in range(_PAIRS):
+        first = ranking.argmin(axis=1)
+        ranking[np.arange(len(forms)), first] = np.inf
+        # A second prototype has every tag of the form that the first lacks, and the tags of neither.
+        lacking = tags * (1 - tags[first])  # n x t
+        fits = lacking @ tag_sets[train_sets].T == lacking.sum(axis=1, keepdims=True)  # n x u
+        fits &= (train_sets != set_of[:, None]) & (train_sets != set_of[first][:, None])
+        missing += ~fits.any(axis=1)
+    candidate_list = np.arange(m)
     for length, coins in zip(candidates.sum(axis=1).tolist(), missing.tolist(), strict=True):
         rng.shuffle(candidate_list[:length])
         for _ in range(coins):
             rng.permutation(2)
+
+
+def _lemma_similarities(forms: Sequence[Inflection], m: int) -> _Matrix:
+    """Returns the Jaccard similarity of each lemma to each of the first m, as multisets of characters."""
+    lemmas = _counts([form.lemma for form in forms])
+    common = np.zeros((len(lemmas), m), dtype=np.int16)
+    for counts in lemmas.T.astype(np.int16):
+        common += np.minimum.outer(counts, counts[:m])
+    lengths = lemmas.sum(axis=1)
+    similarities: _Matrix = common / (lengths[:, None] + lengths[:m] - common)
+    return similarities
 
 
 def _counts(sequences: Sequence[Sequence[str]]) -> _Matrix:
@@ -237,61 +231,20 @@ def _counts(sequences: Sequence[Sequence[str]]) -> _Matrix:
     return counts
 
 
-def _symmetric_differences(tags: _Matrix, train_tags: _Matrix) -> _Matrix:
-    common: _Matrix = tags @ train_tags.T  # n x m
-    sizes: _Matrix = tags.sum(axis=1)[:, None] + train_tags.sum(axis=1)
-    return sizes - 2 * common
-
-
-def _candidates(distances: _Matrix) -> NDArray[np.bool_]:
-    """Tells which training forms may be first prototypes: not the form itself, for even forms also none of its tags."""
-    candidates = np.ones(distances.shape, dtype=bool)  # n x m
-    np.fill_diagonal(candidates[: distances.shape[1]], False)
-    candidates[::2] &= distances[::2] > 0
-    return candidates
-
-
-def _jaccard_similarities(lemmas: _Matrix, train_lemmas: _Matrix) -> _Matrix:
-    """Returns the Jaccard similarity of the lemmas as multisets of characters."""
-    common = np.zeros((len(lemmas), len(train_lemmas)), dtype=np.int16)  # n x m
-    for counts, train_counts in zip(lemmas.T.astype(np.int16), train_lemmas.T.astype(np.int16), strict=True):
-        common += np.minimum.outer(counts, train_counts)
-    all_characters: _Matrix = lemmas.sum(axis=1)[:, None] + train_lemmas.sum(axis=1) - common
-    return common / all_characters
-
-
-def _missing_second_prototypes(ranking: _Matrix, tags: _Matrix) -> NDArray[np.int64]:
-    """Returns, for each form, how many of its first prototypes have no second one to go with them.
-
-    A second prototype has every tag of the form that the first lacks, and the tags of neither.
-    """
-    rows, m = np.arange(len(tags)), ranking.shape[1]
-    tag_sets, set_of = np.unique(tags, axis=0, return_inverse=True)
-    set_of = set_of.reshape(-1)
-    train_sets = np.unique(set_of[:m])
-    missing = np.zeros(len(tags), dtype=np.int64)
-    for _ in range(_PAIRS):
-        first = ranking.argmin(axis=1)
-        ranking[rows, first] = np.inf
-        lacking = tags * (1 - tags[first])  # n x t
-        fits = lacking @ tag_sets[train_sets].T == lacking.sum(axis=1, keepdims=True)  # n x u
-        fits &= (train_sets != set_of[:, None]) & (train_sets != set_of[first][:, None])
-        missing += ~fits.any(axis=1)
-    return missing
-
-
 def locate(language: str, source: Path | None = None) -> Path:
-    """Returns the path of a language's file, downloading it if no folder is given.
+    """Returns the path of a language's file.
 
     Args:
         language: For example ``"turkish"``; with a source, any language that has a file there.
-        source: A folder that holds ``{language}-train-high``.
+        source: A folder that holds ``{language}-train-high``. None: the official file, which is downloaded the first
+            time, into the user's cache (``recombine`` in ``$XDG_CACHE_HOME``, else in ``~/.cache``).
 
     Raises:
-        RecombineError: If there is no such file, or it cannot be downloaded.
+        RecombineError: If there is no such file, there is no connection, or the downloaded file is not the official
+            one.
     """
     if source is None:
-        return fetch(language)
+        return _fetched(language)
     if not source.is_dir():
         raise RecombineError("there is no such folder.", place=str(source))
     # Only listed files are served, so a language such as "../x" is unknown rather than a way out of the folder.
@@ -307,57 +260,24 @@ def locate(language: str, source: Path | None = None) -> Path:
     return paths[language]
 
 
-def fetch(language: str, *, cache: Path | None = None) -> Path:
-    """Returns the path of a language's official file, downloading it the first time.
-
-    Args:
-        language: One of those in ``SHA256``.
-        cache: The folder in which downloads are kept, instead of the user's cache folder.
-
-    Raises:
-        RecombineError: If the language cannot be downloaded, there is no connection, or the file is not the official
-            one.
-    """
-    if language not in SHA256:
-        error = unknown("language", language, SHA256)
-        raise RecombineError(
-            error.message, hint=f"{error.hint} For others, name a folder with the language's file: `source`."
-        )
-    path = (cache or cache_folder() / "sigmorphon2018") / f"{language}{_SUFFIX}"
-    if not is_official(path, language):
-        download(
-            f"{_FOLDER}/{path.name}",
-            path,
-            sha256=SHA256[language],
-            hint=f"Get {path.name} by other means and name its folder: `source`.",
-        )
-    return path
-
-
 def is_official(path: Path, language: str) -> bool:
     """Tells whether a file is there, and that of the shared task as it was published."""
     return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256.get(language)
 
 
-def cache_folder() -> Path:
-    """Returns where downloads are kept: ``recombine`` in ``$XDG_CACHE_HOME``, else in ``~/.cache``."""
+def _fetched(language: str) -> Path:
+    """Returns the path of a language's official file, downloading it the first time: all of it or nothing."""
+    if language not in SHA256:
+        strange = unknown("language", language, SHA256)
+        others = "For others, name a folder with the language's file: `source`."
+        raise RecombineError(strange.message, hint=f"{strange.hint} {others}")
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG specification wants relative paths to be ignored.
-    return (given if given.is_absolute() else Path.home() / ".cache") / "recombine"
-
-
-def download(url: str, target: Path, *, sha256: str, hint: str) -> None:
-    """Writes the file at an address to the target, all of it or nothing.
-
-    Args:
-        url: Where the file is.
-        target: Where it goes; folders are made.
-        sha256: What the file's bytes hash to, in hexadecimal.
-        hint: What to do if it cannot be had, for the error.
-
-    Raises:
-        RecombineError: If there is no answer, the answer is an error or another file, or the target can't be written.
-    """
+    cache = given if given.is_absolute() else Path.home() / ".cache"
+    path = cache / "recombine" / "sigmorphon2018" / f"{language}{_SUFFIX}"
+    if is_official(path, language):
+        return path
+    url, hint = f"{_FOLDER}/{path.name}", f"Get {path.name} by other means and name its folder: `source`."
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
             content: bytes = response.read(MAX_WHOLE + 1)
@@ -365,12 +285,14 @@ def download(url: str, target: Path, *, sha256: str, hint: str) -> None:
                 raise http.client.IncompleteRead(content, response.length)
     except (OSError, http.client.HTTPException) as error:
         raise RecombineError(f"could not download {url} ({error}).", hint=hint) from error
-    check_whole(len(content), place=url)
     found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise RecombineError(f"{url} is not the expected file: SHA-256 {found}, expected {sha256}.", hint=hint)
+    if found != SHA256[language]:
+        raise RecombineError(
+            f"{url} is not the expected file: SHA-256 {found}, expected {SHA256[language]}.", hint=hint
+        )
     try:
-        with replacing(target, force=True) as file:
+        with replacing(path, force=True) as file:
             file.write(content)
     except RecombineError as error:
-        raise RecombineError(error.message, place=str(target), hint=hint) from error
+        raise RecombineError(error.message, place=str(path), hint=hint) from error
+    return path
