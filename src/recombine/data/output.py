@@ -37,33 +37,23 @@ _RANDOM = "[0-9a-f]" * 16
 _PAUSE = 0.1
 
 
-def check_whole(size: int, *, place: str) -> None:
-    """Raises the error for a file that is too large to be read whole.
-
-    Args:
-        size: How many bytes it has, or takes when unpacked.
-        place: The file.
-    """
-    if size > MAX_WHOLE:
-        raise RecombineError(
-            f"the file takes {size:,} bytes, expected at most {MAX_WHOLE:,}.",
-            place=place,
-            hint="Check that it is the file that you meant.",
-        )
-
-
 def read_whole(path: Path | Traversable) -> bytes:
     """Returns the bytes of a file.
 
     Raises:
         OSError: If it cannot be read.
-        RecombineError: If it is too large.
+        RecombineError: If it is larger than ``MAX_WHOLE``.
     """
     if isinstance(path, Path) and path.is_fifo():  # for whose other end one could wait forever
         raise OSError(errno.EINVAL, "This is a pipe", str(path))
     with path.open("rb") as stream:
         content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device has none
-    check_whole(len(content), place=str(path))
+    if len(content) > MAX_WHOLE:
+        raise RecombineError(
+            f"the file takes more than {MAX_WHOLE:,} bytes, the most that is read.",
+            place=str(path),
+            hint="Check that it is the file that you meant.",
+        )
     return content
 
 
@@ -87,16 +77,25 @@ def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     path = Path(os.path.realpath(target))  # through a link: the file that it names is replaced, not the link
+    temporary = _beside(path)
     try:
         check_free(target, force=force)
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:
                 yield stream
-        else:
-            with _replacing(path) as stream:
-                yield stream
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        _sync(path.parent)
     except OSError as error:
         raise _unwritable(error, target) from error
+    finally:
+        with suppress(OSError):
+            _remove(temporary)
 
 
 def check_free(target: str | Path, *, force: bool) -> None:
@@ -194,21 +193,6 @@ def sweep_within(folder: Path) -> None:
         _remove(left)
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _beside(path)
-    try:
-        with temporary.open("xb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        _sync(path.parent)
-    finally:
-        _remove(temporary)
-
-
 def _beside(target: Path) -> Path:
     """Returns a free name beside a file or folder, by which `sweep` knows whose it is."""
     return target.with_name(f".{target.name[:_KEPT]}.{secrets.token_hex(8)}.tmp")
@@ -259,9 +243,12 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
         descriptor = _acquired(lock, target, say)
     except OSError as error:
         raise _unwritable(error, lock) from error
-    was_killed = os.fstat(descriptor).st_size > 0
     try:
-        _sign(descriptor, lock)
+        was_killed = os.fstat(descriptor).st_size > 0
+        try:
+            os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
+        except OSError as error:
+            raise _unwritable(error, lock) from error
         yield was_killed
     finally:
         lock.unlink(missing_ok=True)  # while it is held, so that nobody else's is removed
@@ -278,52 +265,30 @@ def lock_of(target: str | Path) -> Path:
 
 
 def _acquired(lock: Path, target: str | Path, say: Callable[[str], None] | None) -> int:
-    """Returns the open lock file once it is ours."""
+    """Returns the open lock file once it is ours, until it is closed."""
     patience = time.monotonic() + GRACE
     told = False
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        if _claim(descriptor):
-            if _is_at(lock, descriptor):
-                return descriptor
-        elif time.monotonic() > patience:
-            holder = os.read(descriptor, 300).decode("utf-8", "replace") or "another process"
-            if say is None:
-                os.close(descriptor)
-                raise RecombineError(
-                    f"{holder} is working on this.",
-                    place=str(target),
-                    hint="Wait until it has ended, or choose another name.",
-                )
-            if not told:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > patience and not told:
+                holder = os.read(descriptor, 300).decode("utf-8", "replace") or "another process"
+                if say is None:
+                    os.close(descriptor)
+                    raise RecombineError(
+                        f"{holder} is working on this.",
+                        place=str(target),
+                        hint="Wait until it has ended, or choose another name.",
+                    ) from None
                 say(f"{target}: {holder} is working on this; waiting until it has ended.")
                 told = True
+        except OSError:  # a file system that has no locks
+            return descriptor
+        else:
+            with suppress(FileNotFoundError):  # the one who held it before may have removed it
+                if os.path.samestat(lock.stat(), os.fstat(descriptor)):
+                    return descriptor
         os.close(descriptor)
         time.sleep(_PAUSE)
-
-
-def _sign(descriptor: int, lock: Path) -> None:
-    """Writes into the lock file whose it is."""
-    try:
-        os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
-    except OSError as error:
-        raise _unwritable(error, lock) from error
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    """Tells whether an open file still has its name: the one who held it before may have removed it."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
-    except FileNotFoundError:
-        return False
-
-
-def _claim(descriptor: int) -> bool:
-    """Locks an open file until it is closed, and tells whether that was possible, without waiting."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system that has no locks
-        return True
-    return True
