@@ -9,7 +9,6 @@ import hashlib
 import json
 import stat
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,9 +43,6 @@ VALUES = {("copying", "reluctant"): "penalized"}
 RULES_RETIRED = {"candidates", "covering", "fallback", "lemma", "pairs", "parity", "second_tags"}
 """Settings that rules for neighborhoods no longer have, on which no sample or prediction of a trained model depends."""
 
-_UNREADABLE = (OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError)
-"""What readers of damaged files raise, whatever their format."""
-
 
 def json_digest(content: object) -> str:
     """Returns the checksum of something JSON-friendly."""
@@ -80,13 +76,8 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
     """Takes the checksum out of a document, which must be that of the rest.
 
-    Args:
-        document: What `sealed` returned, as it was read.
-        place: The file it is from.
-        hint: What to do if it is not as it was written.
-
     Raises:
-        RecombineError: If there is no checksum, or it is that of something else.
+        RecombineError: If there is no checksum, or it is that of something else; with the file and the hint given.
     """
     if DIGEST not in document:
         raise RecombineError(f"this has no checksum, which should be under {DIGEST!r}.", place=place, hint=hint)
@@ -102,10 +93,7 @@ def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
 def writing_folder(path: Path, name: str, manifest: Callable[[Path], Mapping[str, Any]]) -> Iterator[Path]:
     """Gives a folder to put files into, which takes the place of `path` when the block ends well.
 
-    Args:
-        path: The folder to write.
-        name: The manifest's file name.
-        manifest: Makes the manifest when all other files are in the folder that it is given.
+    The manifest, which has this file name, is made when all other files are in the folder that `manifest` is given.
 
     Raises:
         RecombineError: If the folder cannot be written.
@@ -135,16 +123,10 @@ def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: 
         RecombineError: If something is there already and may not be replaced, or is no model.
     """
     check_free_model(path, force=force)
+    known = {"format": FORMAT, "kind": kind, "recombine": __version__, "settings": settings}
 
     def manifest(folder: Path) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "kind": kind,
-            "recombine": __version__,
-            "settings": settings,
-            DIGEST: json_digest(settings),
-            "files": checksums(folder, besides=MODEL),
-        }
+        return known | {DIGEST: json_digest(settings), "files": checksums(folder, besides=MODEL)}
 
     with writing_folder(path, MODEL, manifest) as temporary:
         yield temporary
@@ -201,30 +183,29 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
         )
     if found != kind:
         raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
-    if digest != json_digest(settings):
-        raise _altered(place)
     for name in needed:
         if name not in files:
             raise RecombineError(f"this has no checksum of {name}.", place=str(place), hint="Train again.")
+    checks = [(place, digest == json_digest(settings))]
     for name, expected in files.items():
         file = path / Path(name).name
         if not file.is_file():
             raise RecombineError("a file of the model is missing.", place=str(file), hint="Train again.")
-        if checksum(file) != expected:
-            raise _altered(file)
+        checks.append((file, checksum(file) == expected))
+    for file, is_intact in checks:
+        if not is_intact:
+            raise RecombineError(
+                "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
+            )
     notes = {name: settings.pop(name) for name in ("notes",) if name in settings}  # which have names of their own
-    current: dict[str, Any] = upgraded(settings)
+    current: dict[str, Any] = _upgraded(settings)
     return {**current, **notes}
 
 
-def upgraded(settings: Any) -> Any:  # noqa: ANN401
-    """Returns settings of a model that an earlier version wrote as this version would have written them.
-
-    Args:
-        settings: What JSON can hold; only tables are changed.
-    """
+def _upgraded(settings: Any) -> Any:  # noqa: ANN401
+    """Returns settings of a model that an earlier version wrote as this version would have written them."""
     if isinstance(settings, list):
-        return [upgraded(each) for each in settings]
+        return [_upgraded(each) for each in settings]
     if not isinstance(settings, dict):
         return settings
     retired = RULES_RETIRED if "budget" in settings else {"separate_attention"}  # all rules have one, and nothing else
@@ -232,25 +213,12 @@ def upgraded(settings: Any) -> Any:  # noqa: ANN401
     for former, value in settings.items():
         if former not in retired:
             name: str = RENAMED.get(former) or former
-            found[name] = VALUES.get((name, value), value) if isinstance(value, str) else upgraded(value)
+            found[name] = VALUES.get((name, value), value) if isinstance(value, str) else _upgraded(value)
     return found
 
 
-def _altered(file: Path) -> RecombineError:
-    return RecombineError(
-        "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
-    )
-
-
 def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any], *, force: bool = False) -> None:
-    """Writes an array and a JSON-friendly description of it into one file, in numpy's npz format.
-
-    Args:
-        path: The file, which appears only once it is complete.
-        rows: The array.
-        description: What there is to know of it.
-        force: Whether an existing file may be replaced.
-    """
+    """Writes an array and a JSON-friendly description of it into one file, in numpy's npz format, whole or not."""
     text = json.dumps(description)
     with replacing(path, force=force) as file:
         np.savez(file, rows=rows, description=text, digest=_digest_of_rows(rows, text))
@@ -259,18 +227,13 @@ def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any
 def read_rows(path: str | Path, error: RecombineError) -> tuple[np.ndarray, Any]:
     """Returns the array and the description that `write_rows` wrote.
 
-    Args:
-        path: The file.
-        error: What to raise if it is not as it was written.
-
     Raises:
-        RecombineError: If the file is missing, or not as it was written.
+        RecombineError: If the file is missing; the given error if it is not as it was written.
     """
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             # As they are written: a small file that unpacks to a large one was made to fill the memory.
-            stored = all(part.compress_type == zipfile.ZIP_STORED for part in file.zip.infolist())
-            if not stored:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in file.zip.infolist()):
                 raise error
             rows, text, digest = file["rows"], str(file["description"]), str(file["digest"])
         if digest != _digest_of_rows(rows, text):
@@ -278,7 +241,9 @@ def read_rows(path: str | Path, error: RecombineError) -> tuple[np.ndarray, Any]
         return rows, json.loads(text)
     except FileNotFoundError as missing:
         raise RecombineError("there is no such file.", place=str(path)) from missing
-    except (*_UNREADABLE, zipfile.BadZipFile, zlib.error) as damage:
+    except RecombineError:
+        raise
+    except Exception as damage:  # whatever readers of damaged files raise
         raise error from damage
 
 
