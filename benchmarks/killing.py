@@ -33,7 +33,7 @@ LATE = (
     "torch._dynamo",
     "recombine.comparison.document",
     "recombine.data.export",
-    "recombine.own_data.learned",
+    "recombine.own_data.augmenters",
     "recombine.paper.matrix",
     "recombine.paper.scale",
 )

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recombine.data.files import read
-    from recombine.own_data.augmenters import GECA, Oversampler
-    from recombine.own_data.learned import Augmenter, Both
+    from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler
     from recombine.own_data.predictor import Predictor
 
 __version__ = "0.1.0"
 __all__ = ["GECA", "Augmenter", "Both", "Oversampler", "Predictor", "read"]
 
 _HOMES = {
-    "Augmenter": "recombine.own_data.learned",
-    "Both": "recombine.own_data.learned",
+    "Augmenter": "recombine.own_data.augmenters",
+    "Both": "recombine.own_data.augmenters",
     "GECA": "recombine.own_data.augmenters",
     "Oversampler": "recombine.own_data.augmenters",
     "Predictor": "recombine.own_data.predictor",

@@ -10,8 +10,7 @@ from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.evaluation.metrics import audit
 from recombine.neighborhoods import LongShort
-from recombine.own_data.augmenters import GECA
-from recombine.own_data.learned import Augmenter
+from recombine.own_data.augmenters import GECA, Augmenter
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display
 from recombine.paper.tasks import Task, part_of, task

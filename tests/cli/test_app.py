@@ -26,7 +26,7 @@ from recombine.cli.training import SIZES, outcome
 from recombine.data import files, scan, sigmorphon, text
 from recombine.data.sigmorphon import SHA256
 from recombine.neighborhoods import NEIGHBORHOODS
-from recombine.own_data.learned import METHODS
+from recombine.own_data.augmenters import METHODS
 from recombine.training.fitted import History
 
 COMMANDS = [

@@ -28,8 +28,7 @@ from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples
-    from recombine.own_data.augmenters import GECA, Oversampler, Rarity
-    from recombine.own_data.learned import Augmenter
+    from recombine.own_data.augmenters import GECA, Augmenter, Oversampler, Rarity
 
 NOVELTIES = ("pair", "input", "both")
 """What can have to be new about a sample."""
@@ -169,7 +168,7 @@ def augment_cli(
 def _check(request: Request) -> None:
     """Raises an error for what cannot be done, before anything is read."""
     from recombine.neighborhoods import NEIGHBORHOODS
-    from recombine.own_data.learned import METHODS
+    from recombine.own_data.augmenters import METHODS
 
     known = {"method": METHODS, "size": SIZES, "neighborhood": (AUTO, *NEIGHBORHOODS), "novelty": NOVELTIES}
     for option, names in known.items():
@@ -211,8 +210,7 @@ def _of_model(request: Request, reading: Reading) -> tuple[Reading, list[str]]:
 
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler":
     """Returns the augmenter, trained here or taken from a folder."""
-    from recombine.own_data.augmenters import GECA
-    from recombine.own_data.learned import METHODS, Augmenter
+    from recombine.own_data.augmenters import GECA, METHODS, Augmenter
 
     method, display = METHODS[request.method], on_terminal(judged="held-out log-probability", max_time=request.max_time)
     settings: dict[str, Any] = {"rarity": _rarity(request, examples), "agreement": request.agreement}

@@ -17,8 +17,8 @@ from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, se
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
-from recombine.own_data import choices, learned, networks
-from recombine.own_data.augmenters import GECA, Oversampler, Rarity
+from recombine.own_data import choices, networks
+from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
@@ -28,9 +28,9 @@ from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
 PLAIN, OVERSAMPLE, BY_RULE, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "learned", BOTH)
-"""The originals alone, then the methods of `recombine.own_data.learned.METHODS`: rare originals again; recombination by
-rule; learned recombination; half of the samples by rule and half learned. The last three are resampled alike if
-anything is rare, so that they differ in how examples are made and in nothing else."""
+"""The originals alone, then the methods of `augmenters.METHODS`: rare originals again; recombination by rule; learned
+recombination; half of the samples by rule and half learned. The last three are resampled alike if anything is rare, so
+that they differ in how examples are made and in nothing else."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
@@ -229,7 +229,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
     if method == BY_RULE:
         return Drawn({method: geca.fit(split.train).sample_each(plan.n)})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
-    both = learned.Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
+    both = Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
     try:
         both.fit(split.train, checkpoint=state)
     except NoNeighborhood as error:
@@ -239,7 +239,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
             half = geca.fit(split.train).sample_each(plan.n // 2)
             made[BOTH] = [replace(samples, requested=plan.n, shortfall=shortfall) for samples in half]
         return Drawn({name: made[name] for name in wanted})
-    makers: dict[str, learned.Augmenter] = {LEARNED: both.learned, BOTH: both}
+    makers: dict[str, Augmenter] = {LEARNED: both.learned, BOTH: both}
     drawn = Drawn({name: makers[name].sample_each(plan.n) for name in wanted}, both.networks_)
     if display is None:  # where it goes, there may be no GPU
         both.networks_.fitted_.model.cpu()
