@@ -12,7 +12,7 @@ from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.inflection import Inflection
-from recombine.neighborhoods import Tagged, TagPairs
+from recombine.neighborhoods import Neighborhoods, Omega, Tagged, compatible
 
 ENDINGS = {"PRS": "ir", "PROG": "iyor", "PST": "di"}
 RECIPE = replace(WORD_FORM_GENERATOR, batch=8, epochs=100, max_steps=40)
@@ -92,9 +92,9 @@ def test_some_networks_are_a_population_of_their_own(prototypes: int, tmp_path: 
 def test_the_prior_over_prototypes_can_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def pairs(_: object, examples: object) -> TagPairs:
+    def pairs(found: Neighborhoods, examples: list[Example]) -> Omega:
         asked.append(examples)
-        return TagPairs(examples)  # type: ignore[arg-type]
+        return compatible(found, examples)
 
     model = fitted()
     monkeypatch.setattr(model, "omega", pairs)

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods.index import BAG_BITS, FIRST_LOOK, Bags, Index, in_batches, sampled
-from recombine.neighborhoods.search import lev
+from recombine.neighborhoods import index as indexing
+from recombine.neighborhoods.index import FIRST_LOOK, Index, covers, distinct, in_batches, lev, remainder, sampled
+
+SEQUENCES = st.text("abcd", max_size=8)
 
 
 def together(batches: Iterable[np.ndarray]) -> list[int]:
@@ -18,72 +20,56 @@ def together(batches: Iterable[np.ndarray]) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("bits", [3, 128])
+@given(literal.corpora(), literal.BOUNDS)
+def test_what_is_near_is_found_and_nothing_else_whether_or_not_tokens_share_bits(
+    bits: int, examples: list[Example], delta: float
+) -> None:
+    sequences = list(literal.data(examples).values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexing, "BAG_BITS", bits)
+        indexing._occurrences.cache_clear()
+        index = Index(examples)
+        options = {"delta": delta, "budget": 10**6, "rng": np.random.default_rng(0)}
+        for string, d in zip(index.strings, sequences, strict=True):
+            near = {j for j, other in enumerate(sequences) if literal.lev(d, other) < delta}
+            assert set(together(index.similar(string, **options))) == near
+            assert set(together([index.covering(string, **options)])) == {j for j in near if {*d} <= {*sequences[j]}}
+    indexing._occurrences.cache_clear()
+
+
 @given(literal.corpora())
-def test_duplicates_count_once_and_the_first_stands_for_all(examples: list[Example]) -> None:
-    index = Index.of(examples)
+def test_duplicates_count_once_and_token_sets_one_apart_know_each_other(examples: list[Example]) -> None:
+    index = Index(examples)
     assert index.originals.tolist() == list(literal.data(examples))
     assert index.lengths.tolist() == [len(d) for d in literal.data(examples).values()]
-
-
-@given(literal.corpora(), literal.BOUNDS)
-def test_nothing_near_is_missed(examples: list[Example], delta: float) -> None:
-    index = Index.of(examples)
-    sequences = list(literal.data(examples).values())
-    for string, d in zip(index.strings, sequences, strict=True):
-        found = together(index.similar(string, delta=delta, budget=10**6, rng=np.random.default_rng(0)))
-        assert set(found) >= {j for j, other in enumerate(sequences) if literal.lev(d, other) < delta}
-
-
-@given(literal.corpora(), literal.BOUNDS)
-def test_nothing_near_that_covers_is_missed(examples: list[Example], delta: float) -> None:
-    index = Index.of(examples)
-    sequences = list(literal.data(examples).values())
-    for string, d in zip(index.strings, sequences, strict=True):
-        found = together(index.covering(string, delta=delta, budget=10**6, rng=np.random.default_rng(0)))
-        wanted = {j for j, e in enumerate(sequences) if set(d) <= set(e) and literal.lev(d, e) < delta}
-        assert set(found) >= wanted
-
-
-@given(literal.corpora())
-def test_token_sets_one_apart(examples: list[Example]) -> None:
-    index = Index.of(examples)
     for number, tokens in enumerate(index.sets):
         wanted = [other for other, its in enumerate(index.sets) if len(set(tokens) ^ set(its)) == 1]
         assert sorted(index.one_apart[number].tolist()) == wanted
 
 
-@pytest.mark.parametrize("vocabulary", [5, 200])
-def test_keys_are_equal_just_where_lacks_are_however_many_tokens_there_are(vocabulary: int) -> None:
-    rng = np.random.default_rng(0)
-    examples = [Example(tuple(map(str, rng.integers(vocabulary, size=4))), ("y",)) for _ in range(60)]
-    index = Index.of(examples)
-    for target in range(0, len(index), 7):
-        lacks = ["".join(sorted({*index.strings[target]} - {*other})) for other in index.strings]
-        keys = index.lacks(target, np.arange(len(index), dtype=np.int32))
-        assert len({*keys}) == len({*lacks}) == len({*zip(keys, lacks, strict=True)})
-
-
-def test_equal_keys_mean_equal_lacks_for_a_target_of_very_many_tokens() -> None:
-    long = Example(tuple(map(str, range(100))), ("y",))
-    examples = [long, *(Example(long.x[:size], ("y",)) for size in range(1, 100)), Example(("z", "0"), ("y",))]
-    index = Index.of(examples)
-    keys = index.lacks(0, np.arange(len(index), dtype=np.int32))
-    assert len({*keys}) == len(index)
-
-
 def test_what_only_long_data_hold_is_covered_by_nothing_short() -> None:
-    index = Index.of([Example(("a",), ("A",)), Example(tuple("bcdefgh"), tuple("BCDEFGH"))])
-    rng = np.random.default_rng(0)
-    a, b = index.strings[0][0], index.strings[1][0]
-    assert together(index.covering(a + "\0", delta=0.5, budget=10, rng=rng)) == [0]
-    assert together(index.covering(b + "\0", delta=0.5, budget=10, rng=rng)) == []
+    index = Index([Example(("a",), ("A",)), Example(tuple("bcdefgh"), tuple("BCDEFGH"))])
+    for datum, found in ((0, [0]), (1, [])):
+        short = index.strings[datum][0] + "\0"
+        assert index.covering(short, delta=0.5, budget=10, rng=np.random.default_rng(0)).tolist() == found
 
 
 def test_the_budget_bounds_what_is_compared() -> None:
-    examples = [Example((str(i), "a"), ("b",)) for i in range(5000)]
-    index = Index.of(examples)
+    index = Index([Example((str(i), "a"), ("b",)) for i in range(5000)])
     found = together(index.similar(index.strings[0], delta=0.9, budget=1000, rng=np.random.default_rng(0)))
     assert 900 <= len(found) <= 1000 + FIRST_LOOK
+
+
+def test_what_shares_little_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Index([Example(tuple(x), ("y",)) for x in ("abab", "abcd", "wxyz", "aaaa")])
+    compared: list[str] = []
+    cdist = indexing.cdist
+    monkeypatch.setattr(
+        indexing, "cdist", lambda one, others, **how: compared.extend(others) or cdist(one, others, **how)
+    )
+    assert together(index.similar(index.strings[0], delta=0.3, budget=10, rng=np.random.default_rng(0))) == [0]
+    assert compared == [index.strings[0]]
 
 
 @given(st.integers(0, 200), st.integers(0, 250))
@@ -94,35 +80,32 @@ def test_samples_are_distinct_and_as_many_as_allowed(size: int, limit: int) -> N
     assert set(chosen) <= set(range(size))
 
 
-def test_sampling_favors_nobody() -> None:
+def test_sampling_favors_nobody_and_batches_hold_everything_once() -> None:
     rng = np.random.default_rng(0)
     counts = np.bincount(np.concatenate([sampled([np.arange(7, dtype=np.int32)], 3, rng) for _ in range(9000)]))
     # By stretches of 2, 2 and 3, so nearly but not exactly alike.
     assert counts.min() > 2700
     assert counts.max() < 4800
-
-
-def test_batches_hold_everything_once() -> None:
-    assert sorted(together(in_batches(np.arange(1500, dtype=np.int32), np.random.default_rng(0)))) == list(range(1500))
+    assert sorted(together(in_batches(np.arange(1500, dtype=np.int32), rng))) == list(range(1500))
 
 
 def test_no_examples_is_an_error() -> None:
     with pytest.raises(RecombineError, match="no examples"):
-        Index.of([])
+        Index([])
 
 
-ALPHABET = [chr(number) for number in (0, 1, 2, BAG_BITS, BAG_BITS + 1, 5000)]
-SEQUENCES = st.text(ALPHABET, max_size=12)
+@given(SEQUENCES, st.lists(SEQUENCES.filter(len), min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
+def test_near_excludes_the_bound_itself(sequence: str, others: list[str], delta: float) -> None:
+    index = Index([Example(tuple(other), ("y",)) for other in others])
+    batches = np.array_split(np.arange(len(index), dtype=np.int32), 2)
+    hits = together(index.near(sequence, batches, delta=delta))
+    assert hits == [i for i, other in enumerate(index.strings) if lev(sequence, other) < delta]
 
 
-@given(SEQUENCES, st.lists(SEQUENCES, min_size=1), st.sampled_from([0.3, 0.5, 0.7, 1.0]))
-def test_nothing_near_is_implausible(sequence: str, others: list[str], delta: float) -> None:
-    bags = Bags(others, np.array([len(other) for other in others], np.int32))
-    plausible = bags.plausible(sequence, np.arange(len(others), dtype=np.int32), delta=delta).tolist()
-    assert set(plausible) >= {i for i, other in enumerate(others) if lev(sequence, other) < delta}
-
-
-def test_what_shares_little_is_implausible() -> None:
-    others = ["abab", "abcd", "wxyz", "aaaa"]
-    bags = Bags(others, np.full(4, 4, np.int32))
-    assert bags.plausible("abab", np.arange(4, dtype=np.int32), delta=0.5).tolist() == [0]
+@given(SEQUENCES, SEQUENCES)
+def test_distances_and_differences_are_those_of_the_definitions(a: str, b: str) -> None:
+    assert lev(a, b) == literal.lev(tuple(a), tuple(b))
+    assert remainder(a, b) == "".join(literal.left_over(tuple(a), tuple(b)))
+    assert set(distinct(a)) == set(a)
+    assert len(distinct(a)) == len(set(a))
+    assert covers(a, b) == (set(b) <= set(a))

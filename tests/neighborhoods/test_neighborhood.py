@@ -23,37 +23,21 @@ def same(a: Neighborhoods, b: Neighborhoods) -> bool:
     )
 
 
-def test_what_was_saved_is_what_is_loaded(tmp_path: Path) -> None:
+def test_what_was_saved_is_what_is_loaded_even_if_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "MAX_WHOLE", 8)
     FOUND.save(tmp_path / "found.npz")
     assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
     assert [path.name for path in tmp_path.iterdir()] == ["found.npz"]
 
 
-def test_what_is_larger_than_other_files_may_be_is_loaded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "MAX_WHOLE", 8)
-    FOUND.save(tmp_path / "found.npz")
-    assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
-
-
-def test_a_file_that_unpacks_to_more_than_it_is_was_not_saved_here(tmp_path: Path) -> None:
-    FOUND.save(tmp_path / "found.npz")
-    with np.load(tmp_path / "found.npz") as file:
-        np.savez_compressed(tmp_path / "packed.npz", **file)
-    with pytest.raises(RecombineError, match="not an intact file"):
-        Neighborhoods.load(tmp_path / "packed.npz")
-
-
-def test_the_same_neighborhoods_are_the_same_bytes(tmp_path: Path) -> None:
-    FOUND.save(tmp_path / "a")
-    FOUND.save(tmp_path / "b")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_nothing_is_replaced_without_force(tmp_path: Path) -> None:
-    FOUND.save(tmp_path / "found.npz")
+def test_nothing_is_replaced_without_force_and_the_same_neighborhoods_are_the_same_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "found.npz"
+    FOUND.save(path)
+    first = path.read_bytes()
     with pytest.raises(RecombineError, match="exists"):
-        FOUND.save(tmp_path / "found.npz")
-    FOUND.save(tmp_path / "found.npz", force=True)
+        FOUND.save(path)
+    FOUND.save(path, force=True)
+    assert path.read_bytes() == first
 
 
 @given(st.data())
@@ -83,19 +67,19 @@ def test_a_truncated_file_is_an_error(tmp_path: Path, share: float) -> None:
 def test_another_kind_of_file_is_an_error(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", rows=ROWS)
     np.save(tmp_path / "other.npy", ROWS)
-    for name in ("other.npz", "other.npy"):
+    FOUND.save(tmp_path / "found.npz")
+    with np.load(tmp_path / "found.npz") as file:
+        np.savez_compressed(tmp_path / "packed.npz", **file)  # which unpacks to more than it is
+    for name in ("other.npz", "other.npy", "packed.npz"):
         with pytest.raises(RecombineError, match="not an intact file"):
             Neighborhoods.load(tmp_path / name)
     with pytest.raises(RecombineError, match="no such file"):
         Neighborhoods.load(tmp_path / "absent.npz")
 
 
-def test_coverage_is_among_distinct_examples() -> None:
+def test_coverage_is_among_distinct_examples_and_prototypes_may_be_fewer() -> None:
     examples = [Example((name,), (name,)) for name in ("a", "b", "c", "d", "a")]
     assert FOUND.coverage(examples) == 2 / 4
-
-
-def test_fewer_prototypes() -> None:
     assert FOUND.with_prototypes(1).rows.tolist() == [[0, 1], [2, 0]]
     assert FOUND.with_prototypes(0).rows.tolist() == [[0], [2]]
     assert FOUND.with_prototypes(1).prototypes == 1

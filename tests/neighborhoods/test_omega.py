@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
-from recombine.neighborhoods.index import Index
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, OneApart, Product, TagPairs, compatible, focused, lacking_one
+from recombine.neighborhoods.omega import Omega, OneApart, Product, compatible, focused
 from recombine.neighborhoods.rules import LongLong, LongShort, OnePrototype, Tagged
 
 EXAMPLES = [Example((a, b), (b, *c)) for a in "ab" for b in "abc" for c in ("", "a", "cc")] * 2
@@ -80,31 +79,17 @@ def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
     assert_uniform(drawn(omega, 200 * len(expected)), expected)
 
 
-@pytest.mark.parametrize("bits", [3, 64])
-@given(literal.corpora())
-@settings(max_examples=30)
-def test_what_lacks_one_token_is_told_whether_or_not_tokens_share_bits(bits: int, examples: list[Example]) -> None:
-    tokens = {i: set(d) for i, d in literal.data(examples).items()}
-    rows = list(product(tokens, repeat=2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recombine.neighborhoods.index.BITS", bits)
-        found = lacking_one(Index.of(examples))(np.array(rows, np.int32))
-    assert found.tolist() == [len(tokens[i] - tokens[j]) == 1 for i, j in rows]
-
-
-def tags(place: int) -> set[str]:
-    return {token for token in WORDS[place].x if len(token) > 1}
-
-
 def test_pairs_by_tags() -> None:
-    different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags(i) != tags(j)}
+    tags = [{token for token in word.x if len(token) > 1} for word in WORDS]
+    different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags[i] != tags[j]}
     assert_uniform(drawn(compatible(Tagged().build(WORDS), WORDS)), different)
 
 
 def test_sets_without_members_are_errors() -> None:
     alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
+    found = Neighborhoods(np.array([[0, 1, 1]], np.int32), "tagged")
     with pytest.raises(RecombineError, match="no compatible prototypes"):
-        TagPairs(alike).draw(1, np.random.default_rng(0))
+        compatible(found, alike).draw(1, np.random.default_rng(0))
     with pytest.raises(RecombineError, match="no compatible prototypes"):
         compatible(Neighborhoods(np.empty((0, 3), np.int32), "long-short"), EXAMPLES)
     with pytest.raises(RecombineError, match="without prototypes"):
@@ -117,8 +102,4 @@ def test_a_focused_set_has_the_rows_with_a_wanted_last_prototype_and_draws_them_
     counts = Counter(map(tuple, rows.tolist()))
     assert set(counts) == {(d1, 1) for d1 in range(6)}
     assert scipy.stats.chisquare(list(counts.values())).pvalue > 0.001
-
-
-def test_where_nothing_is_wanted_a_set_is_left_as_it_is() -> None:
-    whole = Product([np.arange(6, dtype=np.int32)])
     assert focused(whole, [False] * 6) is whole

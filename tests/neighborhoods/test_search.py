@@ -7,7 +7,6 @@ import literal_neighborhoods as literal
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from recombine.example import Example
 from recombine.execution.executor import Processes
@@ -19,11 +18,10 @@ from recombine.neighborhoods import (
     OnePrototype,
     Rule,
     Swap,
+    index,
     search,
     trial_step,
 )
-from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.search import covers, distinct, lev, near, remainder, symmetric_difference
 
 EVERYTHING = 10**6
 RULES: list[Rule] = [OnePrototype(), LongShort(), LongShort(removal="distinct"), LongLong(), Swap()]
@@ -48,17 +46,11 @@ def words_with_tags(size: int) -> list[Example]:
     return list(dict.fromkeys(Example((*x, tag, "[V]"), tuple(x[::-1])) for x, tag in zip(lemmas, tags, strict=True)))
 
 
-def build(
-    rule: Rule, examples: Sequence[Example], seed: int = 0, *, workers: int = 1, trial: bool = False
-) -> Neighborhoods:
-    return rule.build(examples, seed, Effort(executor=Processes(workers), trial=trial))
-
-
 @pytest.mark.parametrize("rule", [*RULES, NEIGHBORHOODS["tagged"]()], ids=lambda rule: rule.name)
 def test_any_number_of_processes_finds_the_same(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SHARD", 40)
     examples = words_with_tags(200) if rule.name == "tagged" else corpus(200, words=20)
-    alone, two, three = (build(rule, examples, seed=3, workers=workers) for workers in (1, 2, 3))
+    alone, two, three = (rule.build(examples, 3, Effort(executor=Processes(workers))) for workers in (1, 2, 3))
     assert alone.rows.tobytes() == two.rows.tobytes() == three.rows.tobytes()
     assert alone.passed == two.passed == three.passed
     assert len(alone) > 0
@@ -80,7 +72,7 @@ def test_a_trial_looks_at_some_targets_among_all_data(monkeypatch: pytest.Monkey
     monkeypatch.setattr(search, "TRIAL", 40)
     examples = corpus(200, words=20)
     rule = LongShort(first=None, second=None, budget=EVERYTHING)
-    whole, trial = build(rule, examples), build(rule, examples, trial=True)
+    whole, trial = rule.build(examples), rule.build(examples, effort=Effort(trial=True))
     assert trial.rows.tolist() == [row for row in whole.rows.tolist() if row[0] % trial_step(200) == 0]
     assert trial.passed["of 200 distinct examples"] == len(examples[:: trial_step(200)]) == 40
     assert trial.account.startswith("40 of 200 distinct examples, ")
@@ -89,11 +81,7 @@ def test_a_trial_looks_at_some_targets_among_all_data(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("size", [16_385, 24_155, 1_000_000])  # COGS has 24,155 pairs, each of which takes 20 ms
 def test_a_trial_of_many_data_looks_at_a_thousand_targets(size: int) -> None:
     assert 500 < len(range(0, size, trial_step(size))) <= 1_024
-
-
-def test_a_trial_on_few_data_is_the_whole() -> None:
-    examples = corpus(200, words=20)
-    assert build(LongShort(), examples, trial=True).rows.tolist() == build(LongShort(), examples).rows.tolist()
+    assert trial_step(200) == 1  # a trial on few data is the whole
 
 
 def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,47 +95,15 @@ def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_comparisons_grow_with_the_data_and_not_with_its_square(rule: Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     compared = 0
-    cdist = search.cdist
+    cdist = index.cdist
 
     def counting(queries: Sequence[str], others: Sequence[str], **options: object) -> object:
         nonlocal compared
         compared += len(others)
         return cdist(queries, others, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(search, "cdist", counting)
+    monkeypatch.setattr(index, "cdist", counting)
     examples, budget = corpus(2_000, words=12), 20
     replace(rule, budget=budget).build(examples)  # type: ignore[type-var]
     # One search for first prototypes, and one for second ones for each of ten; all pairs would be 2,000 for each.
     assert 0 < compared < len(examples) * budget * (1 + 10)
-
-
-SEQUENCES = st.text("abcd", max_size=8)
-
-
-@given(SEQUENCES, SEQUENCES)
-def test_lev_is_the_recurrence(a: str, b: str) -> None:
-    assert lev(a, b) == literal.lev(tuple(a), tuple(b))
-
-
-@given(SEQUENCES, st.lists(SEQUENCES, min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
-def test_near_excludes_the_bound_itself(sequence: str, others: list[str], delta: float) -> None:
-    strings = np.array(others, np.object_)
-    lengths = np.array([len(other) for other in others], np.int32)
-    batches = np.array_split(np.arange(len(others), dtype=np.int32), 2)
-    hits = [hit for hits in near(sequence, batches, strings=strings, lengths=lengths, delta=delta) for hit in hits]
-    assert hits == [i for i, other in enumerate(others) if lev(sequence, other) < delta]
-
-
-def test_half_is_not_nearer_than_half() -> None:
-    strings = np.array(["ab", "aa"], np.object_)
-    hits = near("aa", [np.array([0, 1])], strings=strings, lengths=np.array([2, 2]), delta=0.5)
-    assert np.concatenate(list(hits)).tolist() == [1]
-
-
-@given(SEQUENCES, SEQUENCES)
-def test_differences_are_those_of_sets(a: str, b: str) -> None:
-    assert remainder(a, b) == "".join(literal.left_over(tuple(a), tuple(b)))
-    assert set(distinct(a)) == set(a)
-    assert len(distinct(a)) == len(set(a))
-    assert covers(a, b) == (set(b) <= set(a))
-    assert symmetric_difference(a, b) == len(set(a) ^ set(b))

@@ -1,7 +1,7 @@
 """From examples to (target, prototypes): which training pairs could have given each training pair."""
 
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, TagPairs, compatible, focused
+from recombine.neighborhoods.omega import Omega, compatible, focused
 from recombine.neighborhoods.rules import NEIGHBORHOODS, LongLong, LongShort, OnePrototype, Swap, Tagged
 from recombine.neighborhoods.search import ALONE, Effort, Rule, trial_step
 
@@ -16,7 +16,6 @@ __all__ = [
     "OnePrototype",
     "Rule",
     "Swap",
-    "TagPairs",
     "Tagged",
     "compatible",
     "focused",

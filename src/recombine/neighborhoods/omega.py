@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import split_analysis
 from recombine.neighborhoods.index import Index, Integers, Ragged
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
@@ -94,11 +93,11 @@ class OneApart:
     def __init__(self, index: Index, firsts: Integers, seconds: Integers) -> None:
         size = len(index.sets)
         self._originals = index.originals
-        self._firsts = Ragged.grouped(index.set_of[firsts], firsts, size=size)
-        self._seconds = Ragged.grouped(index.set_of[seconds], seconds, size=size)
-        self._set_1 = np.repeat(np.arange(size), np.diff(index.one_apart.starts))
+        self._firsts = Ragged(index.set_of[firsts], firsts, size=size)
+        self._seconds = Ragged(index.set_of[seconds], seconds, size=size)
+        self._set_1 = np.repeat(np.arange(size), index.one_apart.sizes)
         self._set_2 = index.one_apart.values
-        pairs = np.diff(self._firsts.starts)[self._set_1] * np.diff(self._seconds.starts)[self._set_2]
+        pairs = self._firsts.sizes[self._set_1] * self._seconds.sizes[self._set_2]
         self._ends = np.cumsum(pairs)
         if not pairs.any():
             raise _empty()
@@ -108,19 +107,12 @@ class OneApart:
         numbers = rng.integers(self._ends[-1], size=n)
         edges = np.searchsorted(self._ends, numbers, side="right")
         set_1, set_2 = self._set_1[edges], self._set_2[edges]
-        width = np.diff(self._seconds.starts)[set_2]
+        width = self._seconds.sizes[set_2]
         from_end = self._ends[edges] - 1 - numbers
         d1 = self._firsts.values[self._firsts.starts[set_1] + from_end // width]
         d2 = self._seconds.values[self._seconds.starts[set_2] + from_end % width]
         rows: Integers = self._originals[np.stack([d1, d2], axis=1)]
         return rows
-
-
-def lacking_one(index: Index) -> Callable[[Integers], NDArray[np.bool_]]:
-    r"""Returns the condition |d1 \ d2| = 1 on rows of a set."""
-    numbers = np.zeros(index.originals.max(initial=0) + 1, np.int32)  # in the index, of examples
-    numbers[index.originals] = np.arange(len(index))
-    return lambda rows: index.lack_one(*numbers[rows].T)
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
@@ -141,26 +133,6 @@ def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
     return part
 
 
-class TagPairs:
-    """The pairs of word forms with d1_tags != d2_tags.
-
-    Args:
-        examples: Examples in generation order.
-    """
-
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self._tags = [frozenset(split_analysis(example.x)[1]) for example in examples]
-        originals = Index.of(examples).originals
-        self._pairs = Accepted(Product([originals, originals]), self._differ)
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, as indices into the sequence of examples, drawn with replacement."""
-        return self._pairs.draw(n, rng)
-
-    def _differ(self, rows: Integers) -> NDArray[np.bool_]:
-        return np.array([self._tags[d1] != self._tags[d2] for d1, d2 in rows.tolist()], np.bool_)
-
-
 def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, deviations: float | None = 1.0) -> Omega:
     """Returns the set that goes with the rule of the neighborhoods.
 
@@ -175,27 +147,34 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
     """
     if neighborhoods.prototypes == 0:
         raise RecombineError("neighborhoods without prototypes have no compatible prototypes.")
-    index = Index.of(examples)
+    index = Index(examples)
     tagged = neighborhoods.rule == "tagged"
-    bounds = [
-        np.inf if tagged or deviations is None else _bound(examples, column, deviations)
-        for column in neighborhoods.rows.T[1:]
-    ]
-    pools = [np.flatnonzero(index.lengths <= bound).astype(np.int32) for bound in bounds]
+    lengths = np.fromiter((len(example.d) for example in examples), np.float64, len(examples))
+    pools = []
+    for prototypes in neighborhoods.rows.T[1:]:
+        bound = np.inf
+        if not tagged and deviations is not None:
+            of = lengths[prototypes]
+            bound = of.mean() + deviations * of.std() if len(of) else -np.inf
+        pools.append(np.flatnonzero(index.lengths <= bound).astype(np.int32))
     whole = Product([index.originals[pool] for pool in pools])
+
+    def tags_differ(rows: Integers) -> NDArray[np.bool_]:
+        tags = index.words.tags_of[index.originals.searchsorted(rows)]
+        differ: NDArray[np.bool_] = tags[:, 0] != tags[:, 1]
+        return differ
+
+    def lacks_one(rows: Integers) -> NDArray[np.bool_]:
+        sets = index.set_of[index.originals.searchsorted(rows)].tolist()
+        return np.array([len({*index.sets[d1]} - {*index.sets[d2]}) == 1 for d1, d2 in sets], np.bool_)
+
     if len(pools) == 1 or neighborhoods.rule in ("long-short", "swap"):
         return whole
     if tagged:
-        return TagPairs(examples)
+        return Accepted(whole, tags_differ)
     if neighborhoods.settings.get("difference") == "one-sided":
-        return Accepted(whole, lacking_one(index))
+        return Accepted(whole, lacks_one)
     return OneApart(index, *pools)
-
-
-def _bound(examples: Sequence[Example], prototypes: Integers, deviations: float) -> float:
-    """Returns the mean length of the prototypes plus some standard deviations."""
-    lengths = np.fromiter((len(example.d) for example in examples), np.float64, len(examples))[prototypes]
-    return float(lengths.mean() + deviations * lengths.std()) if len(lengths) else -np.inf
 
 
 def _empty() -> RecombineError:

@@ -1,24 +1,20 @@
-"""What all neighborhood rules share: distances, the search for rows, and the checks of settings.
+"""What all neighborhood rules share: the search for rows, who carries it out, and the checks of settings."""
 
-A sequence is a string here, one code point a token (``recombine.neighborhoods.index`` does the renaming): rapidfuzz
-compares strings fastest, and whether a sequence holds a token is whether a string holds a character.
-"""
-
+from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cdist
 
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.execution.progress import Report
-from recombine.neighborhoods.index import Index, Integers, Strings
+from recombine.neighborhoods.index import Index, Integers
 from recombine.neighborhoods.neighborhood import Neighborhoods
 
 BUDGET = 1024
@@ -29,6 +25,9 @@ SHARD = 1 << 15
 
 TRIAL = 1 << 10
 """How many targets, at most, tell well enough how many of very many have neighborhoods: within some 3 %."""
+
+REMEMBERED = 1 << 14
+"""How many searches for second prototypes are remembered: they recur from target to target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,26 +50,10 @@ ALONE = Effort()
 """One process that goes through all examples."""
 
 
-class Rule(Protocol):
-    """The settings of a neighborhood function N, and the search for its members."""
-
-    name: ClassVar[str]
-
-    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
-        """Returns the neighborhoods of the examples; same seed, same rows."""
-        ...
-
-
 def check_delta(delta: float) -> None:
     """Raises the error for a bound on normalised distances that is not in (0, 1]."""
     if not 0 < delta <= 1:
         raise RecombineError(f"delta is {delta}, expected more than 0 and at most 1.", hint="The paper's is 0.5.")
-
-
-def check_choice(setting: str, value: str, options: Sequence[str]) -> None:
-    """Raises the error for a setting that is none of its options."""
-    if value not in options:
-        raise RecombineError(f"{setting} is {value!r}, expected {' or '.join(map(repr, options))}.")
 
 
 def check_counts(**counts: int | None) -> None:
@@ -80,157 +63,103 @@ def check_counts(**counts: int | None) -> None:
             raise RecombineError(f"{setting} is {count}, expected at least 1.")
 
 
-def lev(a: str, b: str) -> float:
-    """Returns the edit distance divided by the length of the longer sequence; 0 between empty ones."""
-    return Levenshtein.distance(a, b) / max(len(a), len(b), 1)
-
-
-def near(
-    sequence: str, candidates: Iterable[Integers], *, strings: Strings, lengths: Integers, delta: float
-) -> Iterator[Integers]:
-    """Yields the candidates with lev < delta, in their order, batch by batch.
-
-    Whoever wants only the first few hits pays for little more: batches are drawn, and distances computed, as needed.
-
-    Args:
-        sequence: The sequence to be near to.
-        candidates: Positions in ``strings``, in batches.
-        strings: All sequences.
-        lengths: Their lengths.
-        delta: The bound, itself excluded.
-    """
-    for batch in filter(len, candidates):
-        others = strings[batch]
-        longer = np.maximum(lengths[batch], max(len(sequence), 1))
-        worst = int(delta * longer.max()) + 1
-        edits = cdist([sequence], others, scorer=Levenshtein.distance, score_cutoff=worst, dtype=np.int32)[0]
-        yield batch[edits / longer < delta]
-
-
-def remainder(sequence: str, other: str) -> str:
-    r"""Returns [a \ b]: the sequence without all tokens that the other one has."""
-    return "".join([token for token in sequence if token not in other])
-
-
-def distinct(sequence: str) -> str:
-    """Returns the tokens of the sequence, each once, in the order in which they first come."""
-    return "".join(dict.fromkeys(sequence))
-
-
-def covers(sequence: str, tokens: str) -> bool:
-    """Tells whether the sequence has all of the tokens."""
-    return all(token in sequence for token in tokens)
-
-
-def symmetric_difference(a: str, b: str) -> int:
-    """Returns |a Δ b|: how many distinct tokens are in one sequence only."""
-    return len(set(a) ^ set(b))
-
-
-class Found(NamedTuple):
-    """What was found for the targets of a shard."""
-
-    rows: Integers
-    passed: Mapping[str, int]
-
-
 class Search:
-    """What a rule holds while it goes through its targets; data are numbered as in the index.
+    """What a rule holds while it goes through some of the targets; data are numbered as in the index.
 
     Args:
         index: The examples, prepared.
         rng: Where randomness comes from.
-        conditions: The rule's conditions, in order, as phrases that can follow a number of examples.
-        prototypes: How many prototypes a row has.
+        conditions: The rule's conditions, in order.
 
     Attributes:
-        index: The examples, prepared.
-        rng: Where randomness comes from.
+        rows: The rows (target, prototypes) found so far, one after the other.
+        counts: How many targets met each condition.
+        remembered: Calls a function with this search and other arguments, or returns what it gave the last time.
     """
 
-    def __init__(self, index: Index, rng: np.random.Generator, *, conditions: Sequence[str], prototypes: int) -> None:
-        self.index = index
-        self.rng = rng
-        self._width = 1 + prototypes
-        self._rows = array("i")
-        self._passed = dict.fromkeys(conditions, 0)
-        self._last = dict.fromkeys(conditions, -1)
+    def __init__(self, index: Index, rng: np.random.Generator, conditions: Sequence[str]) -> None:
+        self.index, self.rng, self.rows = index, rng, array("i")
+        self.counts, self._last = dict.fromkeys(conditions, 0), dict.fromkeys(conditions, -1)
+        self.remembered: Callable[..., Any] = lru_cache(REMEMBERED)(self._call)
 
-    def near(self, sequence: str, candidates: Iterable[Integers], *, delta: float) -> Iterator[Integers]:
-        """Yields the candidates with lev < delta from a sequence, batch by batch; see ``near``."""
-        return near(sequence, candidates, strings=self.index.strings, lengths=self.index.lengths, delta=delta)
-
-    def add(self, *row: int) -> None:
-        """Adds a row (target, prototypes)."""
-        self._rows.extend(row)
+    def _call(self, function: Callable[..., Any], *arguments: Hashable) -> Any:  # noqa: ANN401
+        return function(self, *arguments)
 
     def passed(self, target: int, condition: str) -> None:
         """Notes that a target met a condition; all notes on a target come before those on the next."""
         if self._last[condition] != target:
             self._last[condition] = target
-            self._passed[condition] += 1
+            self.counts[condition] += 1
 
-    def pick(self, data: Integers, limit: int | None) -> list[int]:
-        """Returns the data, or a random choice of as many as the limit allows; None stands for no limit."""
+    def pick(self, data: Integers, limit: int | None, *but: int) -> list[int]:
+        """Returns the data less some, or a random choice of as many as the limit allows; None stands for no limit."""
+        for other in but:
+            data = data[data != other]
         chosen = data if limit is None or len(data) <= limit else self.rng.permutation(data)[:limit]
         return list(chosen.tolist())
 
-    def found(self) -> Found:
-        """Returns what was found so far."""
-        return Found(np.frombuffer(self._rows, np.int32).reshape(-1, self._width), self._passed)
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A rule as the search needs it.
+class Rule(ABC):
+    """A neighborhood function N: a frozen dataclass whose fields are its settings, and the search for its members.
 
     Attributes:
-        rule: The rule, whose fields are its settings.
-        look: Goes through some targets and adds their rows to the search.
-        conditions: The rule's conditions, in order, as phrases that can follow a number of examples.
-        prototypes: How many prototypes a row has.
+        name: What it is called.
     """
 
-    rule: Any
-    look: Callable[[Search, range], None]
-    conditions: Sequence[str]
-    prototypes: int
+    name: ClassVar[str]
 
-    def carry_out(self, index: Index, seed: int, effort: Effort) -> Neighborhoods:
-        """Returns the neighborhoods of the data of an index; same seed, same rows, whoever searches.
+    def __post_init__(self) -> None:
+        check_counts(**{name: getattr(self, name, None) for name in ("first", "second", "budget")})
+
+    @property
+    @abstractmethod
+    def conditions(self) -> Sequence[str]:
+        """What targets must meet, in order, as phrases that can follow a number of examples."""
+
+    @property
+    def prototypes(self) -> int:
+        """How many prototypes a row has."""
+        return 2
+
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
+        """Returns the neighborhoods of the examples; same seed, same rows, whoever searches.
 
         Args:
-            index: The examples, prepared.
-            seed: Same seed, same random choices.
+            examples: The examples.
+            seed: Decides all random choices.
             effort: Who searches, who is told how it goes, and whether this is only a trial.
         """
+        index = Index(examples)
         # A shard is every k-th target, so that each is like the whole, and has a generator of its own.
         shards = -(-len(index) // SHARD)
         wanted, step = (1, trial_step(len(index))) if effort.trial else (shards, shards)
 
-        def one(number: int) -> Found:
+        def one(number: int) -> tuple[Integers, dict[str, int]]:
             rng = np.random.default_rng([seed, number] if number else seed)
-            search = Search(index, rng, conditions=self.conditions, prototypes=self.prototypes)
-            self.look(search, range(number, len(index), step))
-            return search.found()
+            search = Search(index, rng, self.conditions)
+            self._look(search, range(number, len(index), step))
+            return np.frombuffer(search.rows, np.int32).reshape(-1, 1 + self.prototypes), search.counts
 
-        parts: list[Found] = []
+        parts = []
         # The first is searched here, so that tables which the index makes when they are first needed are made once.
         for part in chain(map(one, range(1)), in_order(effort.executor, one, range(1, wanted))):
             parts.append(part)
             if effort.report is not None:
                 effort.report(len(parts), wanted, f"{len(parts)} of {wanted} parts")
-        rows = index.originals[np.concatenate([part.rows for part in parts])]
-        passed = {condition: sum(part.passed[condition] for part in parts) for condition in self.conditions}
+        rows = index.originals[np.concatenate([rows for rows, _ in parts])]
         targets, of = len(index), "distinct examples"
         if effort.trial and step > 1:
             targets, of = len(range(0, len(index), step)), f"of {len(index):,} distinct examples"
         return Neighborhoods(
             rows=rows[np.lexsort(rows.T[::-1])],
-            rule=self.rule.name,
-            settings={**asdict(self.rule), "seed": seed},
-            passed={of: targets, **passed},
+            rule=self.name,
+            settings={**asdict(self), "seed": seed},  # type: ignore[call-overload]
+            passed={of: targets} | {met: sum(counts[met] for _, counts in parts) for met in self.conditions},
         )
+
+    @abstractmethod
+    def _look(self, search: Search, targets: range) -> None:
+        """Goes through some targets and adds their rows to the search."""
 
 
 def trial_step(data: int) -> int:

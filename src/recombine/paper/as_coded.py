@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import NEIGHBORHOODS, LongLong, LongShort, Rule, Tagged
-from recombine.neighborhoods.index import NOTHING, Index, Integers
-from recombine.neighborhoods.search import Search, check_counts, covers, distinct, lev, remainder
-from recombine.neighborhoods.word_forms import TagLevels, WordForms
+from recombine.neighborhoods.index import NOTHING, Index, Integers, WordForms, covers, distinct, lev, remainder
+from recombine.neighborhoods.rules import Levels
+from recombine.neighborhoods.search import Search, check_counts
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,19 @@ class LongShortAsCoded(LongShort):
     second: int | None = None
     removal: Literal["all", "distinct"] = "distinct"
 
-    def _firsts(self, search: Search, target: int) -> Iterator[tuple[int, int]]:
+    def _firsts(self, search: Search, target: int) -> Iterator[int]:
         alone = True
         for first in islice(super()._firsts(search, target), self.first):
             alone = False
             yield first
         if alone and len(search.index) > 1:
-            other = search.rng.integers(len(search.index) - 1, size=1, dtype=np.int32)
-            other += other >= target
-            yield int(other[0]), search.index.lacks(target, other)[0]
+            other = int(search.rng.integers(len(search.index) - 1, size=1, dtype=np.int32)[0])
+            yield other + (other >= target)
 
     def _seconds(self, search: Search, rest: str) -> Integers:
-        sequence = self._sequence(rest)
-        candidates = search.index.similar(sequence, delta=self.delta, budget=self.budget, rng=search.rng)
-        return np.concatenate([NOTHING, *search.near(sequence, candidates, delta=self.delta)])
+        sequence = rest if self.removal == "all" else distinct(rest)
+        near = search.index.similar(sequence, delta=self.delta, budget=self.budget, rng=search.rng)
+        return np.concatenate([NOTHING, *near])
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class TaggedAsCoded(Tagged):
     def _lemma_scores(self, words: WordForms, target: int, members: Integers) -> NDArray[np.float64]:
         return -super()._lemma_scores(words, target, members)
 
-    def _second_levels(self, levels: TagLevels, tags: int, tags_1: int) -> list[list[int]]:
+    def _second_levels(self, levels: Levels, tags: int, tags_1: int) -> list[list[int]]:
         return super()._second_levels(levels, tags, tags_1)[1:]
 
     def _pairs(self, search: Search, d1: int, seconds: list[int], ranked: list[int]) -> list[tuple[int, int]]:
@@ -127,12 +126,12 @@ class RareFocused:
     """
 
     def __init__(self, examples: Sequence[Example], *, rare: Collection[str]) -> None:
-        self._originals = Index.of(examples).originals
-        self._words = WordForms.of([examples[place] for place in self._originals.tolist()])
-        wanted = frozenset(rare)
-        self._rare = [number for number in range(len(self._words)) if self._words.tags(number) & wanted]
-        if not self._rare or len(self._words) < 3:
-            raise RecombineError(f"there are {len(self._rare)} examples with a rare tag among {len(self._words)}.")
+        index = Index(examples)
+        self._originals, self._words = index.originals, index.words
+        rows = enumerate(self._words.tags_of.tolist())
+        self._rare = [number for number, tags in rows if not self._words.tag_sets[tags].isdisjoint(rare)]
+        if not self._rare or len(index) < 3:
+            raise RecombineError(f"there are {len(self._rare)} examples with a rare tag among {len(index)}.")
         self._alike = lru_cache(maxsize=None)(self._two_most_alike)
 
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
@@ -146,13 +145,13 @@ class RareFocused:
 
     def _two_most_alike(self, number: int, same_first: bool) -> tuple[int, int]:
         words = self._words
-        own = words.tags(number)
+        own = words.tag_sets[words.tags_of[number]]
         levels: dict[tuple[bool, int], list[int]] = {}
         for place, tags in enumerate(words.tag_sets):
             levels.setdefault((not (same_first and tags == own), -len(tags & own)), []).append(place)
         found: list[int] = []
         for level in sorted(levels):
-            members = np.sort(words.members.together(levels[level]))
+            members = np.sort(np.concatenate([words.members[tags] for tags in levels[level]]))
             found += members[members != number][:2].tolist()
             if len(found) >= 2:
                 break

@@ -18,8 +18,8 @@ from recombine.example import SEPARATOR, Example, Tokens
 from recombine.models.device import fast_products
 from recombine.models.noise import Noise
 from recombine.models.scoring import score
-from recombine.neighborhoods.index import Integers
-from recombine.neighborhoods.search import check_counts, check_delta, distinct, remainder
+from recombine.neighborhoods.index import Integers, distinct, remainder
+from recombine.neighborhoods.search import check_counts, check_delta
 from recombine.prediction.predictor import Prediction
 from recombine.training.corpus import encoded
 
