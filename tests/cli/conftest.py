@@ -110,4 +110,4 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return quicker
 
     monkeypatch.setattr(scale, "tiny_settings", quicken(scale.tiny_settings))
-    monkeypatch.setattr(scale, "_tiny_word_forms", quicken(scale._tiny_word_forms))
+    monkeypatch.setattr(scale, "tiny_word_forms", quicken(scale.tiny_word_forms))

@@ -25,7 +25,7 @@ from recombine.paper.records import (
     unpacked,
     write_record,
 )
-from recombine.paper.tables import correctness
+from recombine.paper.tables import scan_figures
 
 RESULTS = Path(__file__).parent.parent.parent / "results/table1"
 RIGHT, WRONG = example("jump twice"), Example(("jump", "thrice"), ("JUMP",))
@@ -62,11 +62,11 @@ def test_scores_and_the_examples_behind_them() -> None:
     assert found["exact_match"] == [1.0, 1 / len(golds)]
     assert found["tested"] == len(golds) == 7
     assert base64.b64decode(found["correct"][1]) == bytes([0b1000_0000])
-    right = correctness(found)
+    _, right = scan_figures(found)
     assert right is not None
     assert right.tolist() == [1.0] + [0.5] * 6  # of the two seeds
-    assert correctness(scored_part([], [TASK])) is None
-    assert correctness({}) is None
+    for nothing in (scored_part([], [TASK]), {"exact_match": []}):
+        assert scan_figures(nothing) == (None, None)
 
 
 def test_items_are_of_both_kinds_and_the_same_for_all_rows() -> None:

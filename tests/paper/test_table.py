@@ -10,7 +10,6 @@ from recombine.paper.records import scored_part
 from recombine.paper.reports import item_reports, sample_reports
 from recombine.paper.rows import read_rows
 from recombine.paper.tables import (
-    ABOUT_SAMPLES,
     Cell,
     best_rows,
     cells,
@@ -86,7 +85,7 @@ def test_lines_show_figures_marks_and_dashes() -> None:
         DASH,
     ]
     records = in_order(found, ROWS)
-    header, shown = lines(records, scan_columns(records, ROWS), mark="**", further=ABOUT_SAMPLES)
+    header, shown = lines(records, scan_columns(records, ROWS), mark="**", about_samples=True)
     assert header == [
         "",
         *(["jump", "paper", "samples right", "seeds"]),

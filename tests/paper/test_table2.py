@@ -9,7 +9,7 @@ from scipy.stats import ttest_rel
 
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import exact_match, item_f1, micro_f1
+from recombine.evaluation.metrics import correct, exact_match, item_f1, micro_f1
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
 from recombine.paper.records import scored_part, word_form_part
@@ -19,15 +19,16 @@ from recombine.paper.tables import (
     METRICS,
     PARTS,
     Metric,
-    Scores,
+    Part,
     best_rows,
     lines,
     p_values,
     word_form_cells,
     word_form_columns,
+    word_form_figures,
     word_forms_in_order,
 )
-from recombine.paper.tasks import Attested, WordFormTask
+from recombine.paper.tasks import WordFormTask, attested
 
 ROWS = read_rows(None, TABLE_2)
 
@@ -47,7 +48,7 @@ def task(*, train: list[Inflection] = TRAIN) -> WordFormTask:
         relevant=is_tag,
         as_predicted=reordered,
         sets=(3, 3, 2),
-        attested=Attested([*TRAIN, *PAST, *FUTURE, *OTHER]),
+        attested=attested([*TRAIN, *PAST, *FUTURE, *OTHER]),
     )
 
 
@@ -69,41 +70,41 @@ def record(row: str, *seeds: list[Tokens], column: str = "turkish-8", **further:
     return {**part, **scored_part(seeds, tasks), **word_form_part(seeds, samples, tasks), **further}
 
 
-def test_scores_are_those_of_the_metrics_on_the_same_items() -> None:
-    one, other = outputs(0, 4, 7), outputs(1, 2, 3)
-    found = Scores.of(record("baseline", one, other))
-    assert found is not None
-    for name, places in (("PST", slice(0, 3)), ("FUT", slice(3, 6)), ("OTHER", slice(6, 8))):
-        f1 = [micro_f1(GOLDS[places], each[places]) for each in (one, other)]
-        exact = [exact_match(GOLDS[places], each[places]) for each in (one, other)]
-        ours, strictly = found.summary([name], "f1"), found.summary([name], "exact-match")
-        assert ours is not None
-        assert strictly is not None
-        assert ours.mean == pytest.approx(sum(f1) / 2)
-        assert ours.deviation == pytest.approx(abs(f1[0] - f1[1]) / 2)
-        assert strictly.mean == pytest.approx(sum(exact) / 2)
-        items = [*item_f1(GOLDS[places], one[places]), *item_f1(GOLDS[places], other[places])]
-        assert found.items([name], "f1") == pytest.approx(items)
+@pytest.mark.parametrize(
+    ("name", "places"), [("PST", slice(0, 3)), ("FUT", slice(3, 6)), ("OTHER", slice(6, 8))], ids=str
+)
+def test_scores_are_those_of_the_metrics_on_the_same_items(name: str, places: slice) -> None:
+    seeds = [outputs(0, 4, 7), outputs(1, 2, 3)]
+    for metric, of_all, of_items in (("f1", micro_f1, item_f1), ("exact-match", exact_match, correct)):
+        expected = [of_all(GOLDS[places], each[places]) for each in seeds]
+        summary, items = word_form_figures(record("baseline", *seeds), Part("", (name,)), metric)  # type: ignore[arg-type]
+        assert summary is not None
+        assert summary.mean == pytest.approx(sum(expected) / 2)
+        assert summary.deviation == pytest.approx(abs(expected[0] - expected[1]) / 2)
+        assert items == pytest.approx(
+            [float(score) for each in seeds for score in of_items(GOLDS[places], each[places])]
+        )
 
 
 def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
-    found = Scores.of(record("baseline", outputs(0), outputs(3)))
-    assert found is not None
-    assert found.novel.tolist() == [[True] * 3 + [False] * 5] * 2
-    past = found.summary(["PST"], "exact-match", novel_only=True)
+    found = record("baseline", outputs(0), outputs(3))
+    past, items = word_form_figures(found, Part("", ("PST",), novel_only=True), "exact-match")
     assert past is not None
     assert past.mean == pytest.approx((2 / 3 + 1) / 2)
-    assert found.summary(["OTHER"], "f1", novel_only=True) is None
-    assert len(found.items(["FUT", "PST"], "f1", novel_only=True)) == 6
+    assert items is not None
+    assert items.tolist() == [0, 1, 1, 1, 1, 1]
+    assert word_form_figures(found, Part("", ("OTHER",), novel_only=True), "f1")[0] is None
+    _, items = word_form_figures(found, PARTS[2], "f1")
+    assert items is not None
+    assert len(items) == 6  # no future form is novel
 
 
 def test_seeds_without_novel_items_do_not_count() -> None:
     tasks = [task(), task(train=[*TRAIN, *words("V;PST", "aaa")])]
     seeds = [outputs(0, 1, 2), GOLDS]
     part = word_form_part(seeds, [Samples((), 0)] * 2, tasks)
-    found = Scores.of({"seeds": [0, 1], **scored_part(seeds, tasks), **part})
-    assert found is not None
-    novel = found.summary(["PST"], "exact-match", novel_only=True)
+    found = {"seeds": [0, 1], **scored_part(seeds, tasks), **part}
+    novel, _ = word_form_figures(found, Part("", ("PST",), novel_only=True), "exact-match")
     assert novel is not None
     assert (novel.mean, novel.n) == (0.0, 1)
 
@@ -184,9 +185,8 @@ def test_best_rows_are_marked_and_dashes_shown() -> None:
 
 def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
     one, other = outputs(0, 1), outputs(0, 3)
-    found = Scores.of(record("baseline", one, other) | {"seeds": [2, 7]})
-    assert found is not None
-    assert found.items(["PST"], "exact-match") == pytest.approx([0.0, 0.5, 1.0])
+    found = record("baseline", one, other) | {"seeds": [2, 7]}
+    assert word_form_figures(found, Part("", ("PST",)), "exact-match")[1] == pytest.approx([0.0, 0.5, 1.0])
 
 
 def test_any_language_has_columns() -> None:

@@ -18,10 +18,9 @@ from recombine.paper.tasks import (
     RIGHT,
     UNJUDGED,
     WRONG,
-    Attested,
-    Judge,
     WordFormTask,
     WordFormTasks,
+    attested,
     no_word_form,
 )
 
@@ -48,12 +47,12 @@ def test_seeds_take_the_splits_in_turn(source: Path) -> None:
     assert tasks("turkish-8", 3) is not tasks("turkish-8", 4)
 
 
-def test_splits_are_drawn_as_far_as_they_are_asked_for(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    monkeypatch.setattr(WordFormTask, "of", lambda split, _: drawn.append(split) or len(drawn))
-    tasks = WordFormTasks(source)
-    assert (tasks("turkish-8", 1), len(drawn)) == (7, 7)
-    assert (tasks("turkish-4", 0), tasks("turkish-8", 2), len(drawn)) == (1, 8, 8)
+def test_splits_are_drawn_as_far_as_they_are_asked_for(source: Path) -> None:
+    drawn: list[FewShot] = []
+    tasks = WordFormTasks(source, lambda split: drawn.append(split) or split)
+    for column, seed, place, so_far in (("turkish-8", 1, 7, 7), ("turkish-4", 0, 1, 7), ("turkish-8", 2, 8, 8)):
+        assert tasks(column, seed).train == [word.for_generation for word in drawn[place - 1].train]
+        assert len(drawn) == so_far
 
 
 def test_an_interruption_leaves_what_was_drawn_and_the_rest_can_still_be_had(source: Path) -> None:
@@ -129,15 +128,15 @@ def test_what_is_no_word_form(x: str, y: str, reason: str | None) -> None:
 
 
 def test_samples_are_classed_by_what_the_file_has() -> None:
-    attested = [
+    words = [
         Inflection("gel", ("V", "PST"), "geldi"),
         Inflection("gel", ("V", "PRS"), "gelir"),
         Inflection("gel", ("V", "FUT"), "gelecek"),
     ]
-    judge = Judge([attested[1].for_generation], Attested(attested))
+    task = WordFormTask(train=[words[1].for_generation], test=[], sets=(), attested=attested(words))
 
     def judged(lemma: str, tags: str, form: str) -> str:
-        return judge(Inflection(lemma, tuple(tags.split(";")), form).for_generation)
+        return task.class_of(Inflection(lemma, tuple(tags.split(";")), form).for_generation)
 
     assert judged("gel", "V;PRS", "gelir") == KNOWN
     assert judged("gel", "V;PST", "geldi") == judged("gel", "PST;V", "geldi") == RIGHT

@@ -127,7 +127,7 @@ def table1_cli(*, splits: str = "jump,around-right", seeds: int = 10, running: R
     """
     from recombine.paper.rows import TABLE_1
     from recombine.paper.scale import Scale, tiny_settings, tiny_task
-    from recombine.paper.tables import ABOUT_SAMPLES, cells, commits, in_order, lines, scan_columns
+    from recombine.paper.tables import cells, commits, in_order, lines, scan_columns
 
     output = running.folder(TABLE1, size="tiny" if running.tiny else "paper")
     scale = Scale(lambda split, _: tiny_task(split), tiny_settings) if running.tiny else Scale()
@@ -137,7 +137,7 @@ def table1_cli(*, splits: str = "jump,around-right", seeds: int = 10, running: R
     if running.json:
         print_json([asdict(cell) for cell in cells(records, columns)])
         return
-    header, shown = lines(records, columns, mark="**" if running.markdown else "*", further=ABOUT_SAMPLES)
+    header, shown = lines(records, columns, mark="**" if running.markdown else "*", about_samples=True)
     print_table(shown, header=header, markdown=running.markdown)
     mark = "bold" if running.markdown else "*between asterisks*"
     echo(f"\nExact match, mean ± standard deviation over seeds; {mark}: not significantly worse than the best of its")

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Required, TypedDict
+from typing import Any, Required, TypedDict, TypeVar
 
 import numpy as np
 
@@ -25,15 +25,17 @@ from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.evaluation.metrics import Counts, analysis_elements, audit, novel
 from recombine.evaluation.significance import summarize
-from recombine.example import Example, Tokens
+from recombine.example import Tokens
 from recombine.inflection import Inflection
 from recombine.paper.rows import in_file_names
-from recombine.paper.tasks import CLASSES, KNOWN, RIGHT, SETS, UNJUDGED, Judge, Task, WordFormTask, of_each
+from recombine.paper.tasks import CLASSES, KNOWN, RIGHT, SETS, UNJUDGED, Task, WordFormTask
 
 LISTED = 20
 """How many samples of all seeds together are listed."""
 ITEMS = 8
 """How many test items are shown whose inputs are among the samples, and how many others."""
+
+Listed = TypeVar("Listed")
 
 
 class _Example(TypedDict):
@@ -93,23 +95,22 @@ def sampled_part(samples: Sequence[Samples], tasks: Sequence[Task], seeds: Seque
         "samples_right": asdict(summarize(shares)) if shares else None,
         "kept": [len(new) for new in samples],
         "rejected": [dict(new.rejected) for new in samples],
-        "listing": _listing(samples, tasks[0], seeds),
+        "listing": [
+            {
+                "seed": seed,
+                "x": " ".join(example.x),
+                "y": " ".join(example.y),
+                "right": None if tasks[0].gold is None else tasks[0].gold(example.x) == example.y,
+            }
+            for seed, example in _some([(seed, new) for seed, own in zip(seeds, samples, strict=True) for new in own])
+        ],
     }
 
 
-def _listing(samples: Sequence[Samples], task: Task, seeds: Sequence[int]) -> list[dict[str, Any]]:
-    """Returns some samples of all seeds, drawn at random."""
-    everything = [(seed, example) for seed, new in zip(seeds, samples, strict=True) for example in new]
+def _some(everything: Sequence[Listed]) -> list[Listed]:
+    """Returns a few at random, the same each time."""
     order = np.random.default_rng(0).permutation(len(everything))[:LISTED]
-    return [
-        {
-            "seed": seed,
-            "x": " ".join(example.x),
-            "y": " ".join(example.y),
-            "right": None if task.gold is None else task.gold(example.x) == example.y,
-        }
-        for seed, example in (everything[place] for place in order)
-    ]
+    return [everything[place] for place in order]
 
 
 def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence[Task]) -> dict[str, Any]:
@@ -140,42 +141,26 @@ def word_form_part(
         samples: The new examples, by seed.
         tasks: The data of each seed.
     """
-    judges = of_each(tasks, lambda task: Judge(task.train, task.attested))
-    judged = [[(sample, judge(sample)) for sample in new] for judge, new in zip(judges, samples, strict=True)]
+    judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, tasks, strict=True)]
+    classes = [Counter(name for _, name in own) for own in judged]
+    counts = []
+    for own, task in zip(outputs, tasks, strict=False):
+        golds = [analysis_elements(task.as_predicted(example).y) for example in task.test]
+        found = [Counts.of(gold, analysis_elements(y)) for gold, y in zip(golds, own, strict=True)]
+        rows = [(each.true_positives, each.false_positives, each.false_negatives) for each in found]
+        counts.append(base64.b64encode(np.array(rows, np.uint8).tobytes()).decode())
+    listing = []
+    for sample, name in _some([pair for own in judged for pair in own]):
+        word = Inflection.from_fields(sample.x, sample.y)
+        right = None if name == UNJUDGED else name in (RIGHT, KNOWN)
+        listing.append({"x": f"{word.lemma} {';'.join(word.tags)}", "y": word.form, "right": right, "class": name})
     return {
         "sets": dict(zip(SETS, tasks[0].sets, strict=True)),
         "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
-        "counts": [_packed_counts(each, task) for each, task in zip(outputs, tasks, strict=False)],
-        "classes": [_in_order(Counter(name for _, name in each)) for each in judged],
-        "listing": _judged_listing([pair for each in judged for pair in each]),
+        "counts": counts,  # what F1 is computed of, for each test item
+        "classes": [{name: own[name] for name in CLASSES} for own in classes],
+        "listing": listing,
     }
-
-
-def _judged_listing(judged: Sequence[tuple[Example, str]]) -> list[dict[str, Any]]:
-    """Returns some samples of all seeds, drawn at random, with their classes."""
-    order = np.random.default_rng(0).permutation(len(judged))[:LISTED]
-    return [
-        {
-            "x": f"{word.lemma} {';'.join(word.tags)}",
-            "y": word.form,
-            "right": None if name == UNJUDGED else name in (RIGHT, KNOWN),
-            "class": name,
-        }
-        for sample, name in (judged[place] for place in order)
-        for word in [Inflection.from_fields(sample.x, sample.y)]
-    ]
-
-
-def _in_order(counts: Counter[str]) -> dict[str, int]:
-    return {name: counts[name] for name in CLASSES}
-
-
-def _packed_counts(outputs: Sequence[Tokens], task: WordFormTask) -> str:
-    """Returns what F1 is computed of, for each test item, as text."""
-    golds = [task.as_predicted(example).y for example in task.test]
-    found = [Counts.of(analysis_elements(gold), analysis_elements(y)) for gold, y in zip(golds, outputs, strict=True)]
-    rows = [(each.true_positives, each.false_positives, each.false_negatives) for each in found]
-    return base64.b64encode(np.array(rows, np.uint8).tobytes()).decode()
 
 
 def packed(marks: np.ndarray) -> str:
@@ -264,17 +249,12 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
         except RecombineError as error:
             message = f"this is no record of an experiment: {error.message}"
             raise RecombineError(message, place=error.place or str(path), hint=error.hint) from error
-        if not all(_holds(text, content.get("tested", -1)) for text in content.get("correct", [])):
+        in_bytes = (content.get("tested", -1) + 7) // 8
+        if any(not in_bytes or len(text) != 4 * ((in_bytes + 2) // 3) for text in content.get("correct", [])):
             raise RecombineError("this is no record of an experiment.", place=str(path))
         unseal(content, place=str(path), hint="Get it again, or make it again.")
         found.append(content)
     return found
-
-
-def _holds(packed: str, count: int) -> bool:
-    """Tells whether a text of base64 holds this number of bits, filled up to bytes."""
-    in_bytes = (count + 7) // 8
-    return count >= 0 and len(packed) == 4 * ((in_bytes + 2) // 3)
 
 
 def provenance(command: Sequence[str], device: str) -> dict[str, str]:
@@ -307,17 +287,14 @@ def commit() -> str:
     if told:
         return told
     # An installed copy may lie within a repository of its user's, whose commit says nothing of it.
-    own = _git("ls-files", "--error-unmatch", Path(__file__).name)
-    return _git("rev-parse", "HEAD") or "unknown" if own else "unknown"
-
-
-def _git(*words: str) -> str:
-    """Returns what git says in the folder of this file; nothing if it fails or is not there."""
-    command = ["git", "-C", str(Path(__file__).parent), *words]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:
-        return ""
+    said = ""
+    for words in (("ls-files", "--error-unmatch", Path(__file__).name), ("rev-parse", "HEAD")):
+        try:
+            command = ["git", "-C", str(Path(__file__).parent), *words]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            return "unknown"
+    return said
 
 
 def today() -> str:

@@ -1,6 +1,5 @@
 """What the records say of samples (section 5.3), of their classes and of single test items (appendix G.3)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,13 +30,14 @@ class ClassReport:
 
 def class_reports(records: Records) -> list[ClassReport]:
     """Returns what the samples of each experiment are that drew any."""
-    return [_classes(*key, record) for key, record in records.items() if any(record["kept"])]
-
-
-def _classes(row: str, column: str, record: Mapping[str, Any]) -> ClassReport:
-    total = {name: sum(each[name] for each in record["classes"]) for name in CLASSES}
-    samples = sum(total.values())
-    return ClassReport(row, column, samples, 1 - total[UNJUDGED] / samples, total, record["listing"])
+    reports = []
+    for (row, column), record in records.items():
+        if any(record["kept"]):
+            total = {name: sum(each[name] for each in record["classes"]) for name in CLASSES}
+            samples = sum(total.values())
+            judged = 1 - total[UNJUDGED] / samples
+            reports.append(ClassReport(row, column, samples, judged, total, record["listing"]))
+    return reports
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,31 @@ class SampleReport:
     listing: list[dict[str, Any]]
 
 
+def sample_reports(records: Records) -> list[SampleReport]:
+    """Returns a report for each experiment that drew samples, and says how they were drawn."""
+    reports = []
+    for (row, column), record in records.items():
+        if "kept" not in record or not any((*record["kept"], *record["rejected"])):
+            continue
+        audits = [audit for audit in record["samples"] if audit is not None]
+        kept, novel, in_test = (sum(audit[name] for audit in audits) for name in ("n", "novel", "inputs_in_test"))
+        right = [audit["right_and_novel"] for audit in audits]
+        reports.append(
+            SampleReport(
+                row=row,
+                column=column,
+                seeds=len(record["seeds"]),
+                samples=kept,
+                rejected=sum(count for each in record["rejected"] for count in each.values()),
+                novel=novel,
+                right=sum(right) / novel if novel and None not in right else None,
+                inputs_in_test=in_test / kept if kept else None,
+                listing=record["listing"],
+            )
+        )
+    return reports
+
+
 @dataclass(frozen=True)
 class Item:
     """One test item.
@@ -86,36 +111,6 @@ class Item:
     sampled: str | None
     predicted: dict[str, str]
     commits: list[str]
-
-
-def sample_reports(records: Records) -> list[SampleReport]:
-    """Returns a report for each experiment that drew samples, and says how they were drawn."""
-    return [_report(*key, record) for key, record in records.items() if _drew(record)]
-
-
-def _drew(record: Mapping[str, Any]) -> bool:
-    return "kept" in record and (any(record["kept"]) or any(record["rejected"]))
-
-
-def _report(row: str, column: str, record: Mapping[str, Any]) -> SampleReport:
-    audits = [audit for audit in record["samples"] if audit is not None]
-
-    def total(name: str) -> int | None:
-        counts = [audit[name] for audit in audits]
-        return None if None in counts else sum(counts)
-
-    novel, right, anticipated, kept = total("novel"), total("right_and_novel"), total("inputs_in_test"), total("n")
-    return SampleReport(
-        row=row,
-        column=column,
-        seeds=len(record["seeds"]),
-        samples=kept or 0,
-        rejected=sum(count for each in record["rejected"] for count in each.values()),
-        novel=novel or 0,
-        right=right / novel if novel and right is not None else None,
-        inputs_in_test=anticipated / kept if kept and anticipated is not None else None,
-        listing=record["listing"],
-    )
 
 
 def item_reports(records: Records) -> list[Item]:

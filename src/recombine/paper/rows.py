@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from recombine.data.output import read_whole
 from recombine.data.sigmorphon import HINTS
@@ -54,15 +54,8 @@ TABLE_2 = Table(
 )
 
 
-@dataclass(frozen=True)
-class Layer:
-    """Settings from one file, to be laid over those of the layers before.
-
-    Attributes:
-        place: The file.
-        table: The settings for all splits.
-        splits: Further settings by split.
-    """
+class Layer(NamedTuple):
+    """Settings from one file, for all splits and by split, to be laid over those of the layers before."""
 
     place: str
     table: Mapping[str, Any]
@@ -101,10 +94,13 @@ def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
         RecombineError: If a file cannot be read, or two rows have one name, or one in the names of files.
     """
     shipped = resources.files("recombine.paper").joinpath(*table.folder.split("/"))
-    files = sorted((file for file in shipped.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    common = _layer(_parsed(shipped / DEFAULTS), DEFAULTS, table)
+    files = {file.name: file for file in shipped.iterdir() if file.name.endswith(".toml")}
+    common = _layer(_parsed(files.pop(DEFAULTS)), DEFAULTS, table)
+    added = sorted(further.glob("*.toml")) if further is not None else []
+    if further is not None and not added:
+        raise RecombineError("there are no experiments here.", place=str(further), hint="Expected .toml files.")
     rows: dict[str, Row] = {}
-    for file in [*(file for file in files if file.name != DEFAULTS), *_added(further)]:
+    for file in [*(files[name] for name in sorted(files)), *added]:
         row = _row(file, common, rows, table)
         for name in rows:
             if in_file_names(row.name) == in_file_names(name):  # one's records would take the other's place
@@ -136,15 +132,6 @@ def chosen(
         if not any(map(known[name].runs_on, splits)):
             raise RecombineError(f"the row {name!r} is run on {' and '.join(known[name].splits)} only.")
     return [row for row in rows if any(map(row.runs_on, splits)) and (names is None or row.name in names)]
-
-
-def _added(folder: Path | None) -> list[Path]:
-    if folder is None:
-        return []
-    found = sorted(folder.glob("*.toml"))
-    if not found:
-        raise RecombineError("there are no experiments here.", place=str(folder), hint="Expected .toml files.")
-    return found
 
 
 def _parsed(file: Traversable) -> dict[str, Any]:

@@ -56,30 +56,12 @@ def tiny_task(split: str) -> Task:
 
 def tiny_settings(row: Row, split: str) -> Settings:
     """Returns a row's settings with tiny networks, few steps and few samples."""
-    found = settings(row, split)
+    found = _tiny(settings(row, split))
     return replace(
         found,
-        generator=replace(_tiny(found.generator), epochs=100, max_steps=160),
-        predictor=replace(_tiny(found.predictor), epochs=2),
-        sampling=replace(found.sampling, patience=20, batch=64, novelty="input"),
+        sampling=replace(found.sampling, novelty="input"),
         direct=replace(found.direct, first=2, second=2),
-        n=8,
     )
-
-
-def _tiny(recipe: Recipe) -> Recipe:
-    network = recipe.network
-    small = replace(
-        network,
-        hidden=16,
-        embedding=8,
-        attention=min(16, network.attention),
-        latent=min(4, network.latent),
-        dropout=0.0,
-        state_dropout=min(0.1, network.state_dropout),
-        write_dropout=0.0,
-    )
-    return replace(recipe, network=small, batch=16, lr=0.02)
 
 
 def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
@@ -89,35 +71,42 @@ def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
         source: A folder with the shared task's files; None to download them.
         size: Of the networks; ``tiny`` is a rehearsal on a part of the data.
     """
-    tiny = size == "tiny"
-    base = WORD_FORMS if size == "paper" else SMALL
 
     def of(row: Row, split: str) -> Settings:
-        found = settings(row, split, base)
-        return _tiny_word_forms(found) if tiny else found
+        found = settings(row, split, WORD_FORMS if size == "paper" else SMALL)
+        return tiny_word_forms(found) if size == "tiny" else found
 
-    tasks = WordFormTasks(source, _small_part) if tiny else WordFormTasks(source)
+    def part(split: FewShot) -> FewShot:
+        train = (*split.train[:60], *split.train[-16:])  # hints come last
+        return FewShot(train, split.past[:6], split.future[:6], split.other[:6])
+
+    tasks = WordFormTasks(source, part) if size == "tiny" else WordFormTasks(source)
     return Scale(tasks, of, reference=None, further=word_form_part)  # type: ignore[arg-type]
 
 
-def _small_part(split: FewShot) -> FewShot:
-    # Hints come last.
-    train = (*split.train[:60], *split.train[-16:])
-    return FewShot(train, split.past[:6], split.future[:6], split.other[:6])
+def tiny_word_forms(found: Settings) -> Settings:
+    """Returns settings for word forms with tiny networks, few steps and few samples."""
+    return replace(_tiny(found), resampler=replace(found.resampler, epsilon=0.2))
 
 
-def _tiny_word_forms(found: Settings) -> Settings:
+def _tiny(found: Settings) -> Settings:
+    def tiny(recipe: Recipe, epochs: int, max_steps: int | None) -> Recipe:
+        network = replace(
+            recipe.network,
+            hidden=16,
+            embedding=16,
+            attention=min(16, recipe.network.attention),
+            latent=min(4, recipe.network.latent),
+            dropout=0.0,
+            state_dropout=min(0.1, recipe.network.state_dropout),
+            write_dropout=0.0,
+        )
+        return replace(recipe, network=network, batch=16, lr=0.02, epochs=epochs, min_steps=0, max_steps=max_steps)
+
     return replace(
         found,
-        generator=replace(_tiny_recipe(found.generator), epochs=100, max_steps=120),
-        predictor=replace(_tiny_recipe(found.predictor), epochs=2),
+        generator=tiny(found.generator, 100, 160),
+        predictor=tiny(found.predictor, 2, None),
         sampling=replace(found.sampling, patience=20, batch=64),
-        resampler=replace(found.resampler, epsilon=0.2),
         n=8,
-    )
-
-
-def _tiny_recipe(recipe: Recipe) -> Recipe:
-    return replace(
-        recipe, network=replace(recipe.network, hidden=16, embedding=16), batch=16, lr=0.02, min_steps=0, max_steps=None
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,12 @@ Record = Mapping[str, Any]
 Records = Mapping[tuple[str, str], Record]
 """Records by row and column, such as ``jump`` or ``spanish-8``."""
 
+Figures = tuple[Summary | None, np.ndarray | None]
+"""Mean and deviation over seeds, None where there is nothing to score; and the score on each item, its mean over seeds,
+None for a dash."""
+
 Metric = Literal["f1", "exact-match"]
+METRICS: tuple[Metric, ...] = ("f1", "exact-match")
 FEW_SHOT = ("FUT", "PST")
 """The test sets that the first columns of Table 2 average over."""
 
@@ -51,7 +56,6 @@ PARTS = (
     Part("NOVEL FUT+PST", FEW_SHOT, novel_only=True),
     Part("NOVEL OTHER", ("OTHER",), novel_only=True),
 )
-METRICS: tuple[Metric, ...] = ("f1", "exact-match")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +65,13 @@ class Column:
     Attributes:
         title: For people.
         of: The column of the records that it is made from.
-        summary: Gives a record's mean and deviation; None where there is nothing to score.
-        items: Gives a record's score on each item, its mean over seeds; None for a dash.
+        figures: Gives what a record says.
         published: Gives a row's figure in the paper: None for its dash, no key where it has none.
     """
 
     title: str
     of: str
-    summary: Callable[[Record], Summary | None]
-    items: Callable[[Record], np.ndarray | None]
+    figures: Callable[[Record], Figures]
     published: Mapping[str, Published]
 
 
@@ -135,29 +137,25 @@ def word_forms_in_order(records: Sequence[Record], rows: Sequence[Row]) -> Recor
 
 def scan_columns(records: Records, rows: Sequence[Row]) -> list[Column]:
     """Returns the columns of Table 1 that there are records of."""
+    found = dict.fromkeys(column for _, column in records)
     return [
         Column(
             title=split,
             of=split,
-            summary=lambda record: summarize(record["exact_match"]) if record["exact_match"] else None,
-            items=correctness,
+            figures=scan_figures,
             published={row.name: row.published[split] for row in rows if split in row.published},
         )
-        for split in _splits(records)
+        for split in dict.fromkeys([*SPLITS, *found])
+        if split in found
     ]
 
 
-def _splits(records: Records) -> list[str]:
-    """Returns the columns of the records, those of Table 1 first."""
-    found = {column for _, column in records}
-    return [each for each in dict.fromkeys([*SPLITS, *(column for _, column in records)]) if each in found]
-
-
-def correctness(record: Record) -> np.ndarray | None:
-    """Returns the share of seeds that got each test example right; None if the record does not say."""
+def scan_figures(record: Record) -> Figures:
+    """Returns the exact match that a record of Table 1 says; no score of items if it has none, as older ones."""
+    summary = summarize(record["exact_match"]) if record["exact_match"] else None
     if not record.get("correct"):
-        return None
-    return item_means([unpacked(each, record["tested"]) for each in record["correct"]])
+        return summary, None
+    return summary, item_means([unpacked(each, record["tested"]) for each in record["correct"]])
 
 
 def word_form_columns(
@@ -177,52 +175,77 @@ def word_form_columns(
         Column(
             title=f"{column} {part.name}",
             of=column,
-            summary=partial(_summary, part=part, metric=metric),
-            items=partial(_items, part=part, metric=metric),
-            published=_published_column(column, part, metric),
+            figures=partial(word_form_figures, part=part, metric=metric),
+            published=_published(column, part, metric),
         )
         for column in order
         for part in parts
     ]
 
 
-def _summary(record: Record, *, part: Part, metric: Metric) -> Summary | None:
-    scores = Scores.of(record)
-    return scores.summary(part.sets, metric, novel_only=part.novel_only) if scores else None
+def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
+    """Returns what a record of Table 2 says of some test items by a metric.
+
+    The mean is that of the test sets; seeds for which one of them has no item to score do not count. Scores of items
+    come split after split: each is its mean over the split's seeds.
+    """
+    if not record["counts"]:
+        return None, None
+    *starts, tested = np.cumsum([0, *record["sets"].values()]).tolist()
+    places = {
+        name: slice(start, start + size) for start, (name, size) in zip(starts, record["sets"].items(), strict=True)
+    }
+    complete: list[list[float]] = []
+    by_split: dict[int, list[np.ndarray]] = {}
+    packed = (record["seeds"], record["counts"], record["correct"], record["novel"])
+    for seed, counts_of_seed, correct, novel in zip(*packed, strict=True):
+        counts = np.frombuffer(base64.b64decode(counts_of_seed), np.uint8).reshape(tested, 3).astype(int)
+        right, chosen = unpacked(correct, tested), unpacked(novel, tested) | (not part.novel_only)
+        means, items = [], []
+        for place in (places[name] for name in part.sets):
+            own, exact = counts[place][chosen[place]], right[place][chosen[place]]
+            if metric == "f1":
+                items.append(np.array([Counts(*each).f1 for each in own.tolist()]))
+                means.append(Counts(*own.sum(axis=0).tolist()).f1)
+            else:
+                items.append(exact.astype(float))
+                means.append(float(exact.sum()) / max(1, len(exact)))
+        by_split.setdefault(seed % len(WORD_FORM_SPLITS), []).append(np.concatenate(items))
+        if all(map(len, items)):
+            complete.append(means)
+    summary = combined(*map(summarize, zip(*complete, strict=True))) if complete else None
+    return summary, np.concatenate([item_means(each) for each in by_split.values()])
 
 
-def _items(record: Record, *, part: Part, metric: Metric) -> np.ndarray | None:
-    scores = Scores.of(record)
-    return scores.items(part.sets, metric, novel_only=part.novel_only) if scores else None
+@cache
+def _published_figures() -> dict[str, Any]:
+    return tomllib.loads((resources.files("recombine.paper") / "published.toml").read_text(encoding="utf-8"))
 
 
-def _published_column(column: str, part: Part, metric: Metric) -> dict[str, Published]:
+def _published(column: str, part: Part, metric: Metric) -> dict[str, Published]:
     """Returns the paper's means and deviations by row; None where there was nothing to score."""
     language, hints = column.rsplit("-", 1)
     if language not in LANGUAGES:
         return {}
-    table = _published().get(hints, {}).get(f"novel-{metric}" if part.novel_only else metric, {})
+    table = _published_figures().get(hints, {}).get(f"novel-{metric}" if part.novel_only else metric, {})
     place = 4 * LANGUAGES.index(language) + (0 if part.sets == FEW_SHOT else 2)
     figures = {row: tuple(figures[place : place + 2]) for row, figures in table.items()}
     return {row: None if math.isnan(mean) else (mean, deviation) for row, (mean, deviation) in figures.items()}
 
 
-@cache
-def _published() -> dict[str, Any]:
-    return tomllib.loads((resources.files("recombine.paper") / "published.toml").read_text(encoding="utf-8"))
-
-
 def cells(records: Records, columns: Sequence[Column]) -> list[Cell]:
     """Returns the figures of columns, row by row."""
-    return [
-        _cell(key[0], record, column) for key, record in records.items() for column in columns if column.of == key[1]
-    ]
+    return [_cell(row, record, each) for (row, name), record in records.items() for each in columns if each.of == name]
 
 
 def _cell(row: str, record: Record, column: Column) -> Cell:
-    ours, seeds = column.summary(record), len(record.get("seeds", record["exact_match"]))
-    mean, deviation, count = (ours.mean, ours.deviation, ours.n) if ours else (None, None, seeds)
+    ours, _ = column.figures(record)
+    mean, deviation, count = (ours.mean, ours.deviation, ours.n) if ours else (None, None, _seeds(record))
     return Cell(row, column.title, mean, deviation, count, *(column.published.get(row) or (None, None)))
+
+
+def _seeds(record: Record) -> int:
+    return len(record.get("seeds", record["exact_match"]))
 
 
 def word_form_cells(records: Records) -> list[WordFormCell]:
@@ -239,11 +262,7 @@ def word_form_cells(records: Records) -> list[WordFormCell]:
 
 
 def lines(
-    records: Records,
-    columns: Sequence[Column],
-    *,
-    mark: str,
-    further: Mapping[str, Callable[[Record], str]] | None = None,
+    records: Records, columns: Sequence[Column], *, mark: str, about_samples: bool = False
 ) -> tuple[list[str], list[list[str]]]:
     """Returns the header and the lines of a table for people.
 
@@ -251,48 +270,38 @@ def lines(
         records: The records.
         columns: The columns, beside each of which the paper's figures stand.
         mark: Stands on both sides of the best figures of a column.
-        further: What else to say of each record, by title.
+        about_samples: Whether to say, too, how many samples are right, and the number of seeds.
     """
-    further = further or {}
+    further = ("samples right", "seeds") if about_samples else ()
+    header = ["", *(title for column in columns for title in (column.title, "paper", *further))]
     best_of = [best_rows(records, column) for column in columns]
     of = {column.of for column in columns}
-    header = ["", *(title for column in columns for title in (column.title, "paper", *further))]
     shown = []
     for row in dict.fromkeys(row for row, name in records if name in of):
         line = [row]
         for column, top in zip(columns, best_of, strict=True):
-            record = records.get((row, column.of))
-            ours = "" if record is None else _figure(column.summary(record)) or _dash(record)
-            theirs = _figure(Summary(*paper, n=2)) if (paper := column.published.get(row)) else ""
-            theirs = "-" if row in column.published and paper is None else theirs
-            told = ["" if record is None else tell(record) for tell in further.values()]
+            ours = theirs = right = seeds = ""
+            if (record := records.get((row, column.of))) is not None:
+                summary, _ = column.figures(record)
+                ours = _figure(summary) if summary else _dash(record)
+                right = f"{found['mean']:.0%}" if (found := record.get("samples_right")) else ""
+                seeds = str(_seeds(record))
+            if row in column.published:
+                paper = column.published[row]
+                theirs = _figure(Summary(*paper, n=2)) if paper else "-"
+            told = [right, seeds] if about_samples else []
             line += [f"{mark}{ours}{mark}" if row in top else ours, theirs, *told]
         shown.append(line)
     return header, shown
 
 
-def _figure(found: Summary | None) -> str:
-    if found is None:
-        return ""
+def _figure(found: Summary) -> str:
     return str(found) if found.n > 1 else f"{found.mean:.2f}"
 
 
 def _dash(record: Record) -> str:
     drawn = sum(count for each in record.get("rejected", []) for count in each.values())
     return "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
-
-
-def _samples_right(record: Record) -> str:
-    right = record.get("samples_right")
-    return f"{right['mean']:.0%}" if right else ""
-
-
-def _seeds(record: Record) -> str:
-    return str(len(record.get("seeds", record["exact_match"])))
-
-
-ABOUT_SAMPLES: Mapping[str, Callable[[Record], str]] = {"samples right": _samples_right, "seeds": _seeds}
-"""What lines of Table 1 say beside the figures."""
 
 
 def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
@@ -302,7 +311,7 @@ def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
     """
     groups: dict[object, dict[str, np.ndarray]] = {}
     for (row, name), record in records.items():
-        scores = column.items(record) if name == column.of else None
+        scores = column.figures(record)[1] if name == column.of else None
         if scores is not None:
             groups.setdefault((*record["seeds"], record["tested"]), {})[row] = scores
     group = max(groups.values(), key=len, default={})
@@ -330,75 +339,6 @@ def commits(records: Records) -> dict[str, list[str]]:
     return {column: list(hashes) for column, hashes in found.items()}
 
 
-def commit_of(record: Mapping[str, Any]) -> str:
+def commit_of(record: Record) -> str:
     """Returns the commit that a record is of, shortened."""
     return str(record.get("provenance", {}).get("commit", "unknown"))[:7]
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What a record says of every test item of every seed.
-
-    Attributes:
-        sets: Which items are of which set.
-        counts: True positives, false positives and false negatives (seeds, items, 3).
-        correct: Which items are exactly right (seeds, items).
-        novel: Which have tags that were never seen in training (seeds, items).
-        splits: Which split each seed has.
-    """
-
-    sets: Mapping[str, slice]
-    counts: np.ndarray
-    correct: np.ndarray
-    novel: np.ndarray
-    splits: tuple[int, ...]
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Self | None:
-        """Reads a record; None for a dash."""
-        if not record["counts"]:
-            return None
-        ends = np.cumsum([0, *record["sets"].values()]).tolist()
-        tested = ends[-1]
-        counts = [np.frombuffer(base64.b64decode(each), np.uint8).reshape(tested, 3) for each in record["counts"]]
-        return cls(
-            {name: slice(start, end) for name, start, end in zip(record["sets"], ends, ends[1:], strict=False)},
-            np.stack(counts).astype(int),
-            np.stack([unpacked(each, tested) for each in record["correct"]]),
-            np.stack([unpacked(each, tested) for each in record["novel"]]),
-            tuple(seed % len(WORD_FORM_SPLITS) for seed in record["seeds"]),
-        )
-
-    def summary(self, sets: Sequence[str], metric: Metric, *, novel_only: bool = False) -> Summary | None:
-        """Returns mean and deviation over seeds, averaged over test sets; None if there is nothing to score.
-
-        Seeds for which one of the sets has no item to score do not count.
-        """
-        scores = [[self._score(name, seed, metric, novel_only) for name in sets] for seed in range(len(self.counts))]
-        complete = [each for each in scores if None not in each]
-        if not complete:
-            return None
-        return combined(*(summarize([float(each[number] or 0) for each in complete]) for number in range(len(sets))))
-
-    def _score(self, name: str, seed: int, metric: Metric, novel_only: bool) -> float | None:
-        chosen = self.novel[seed, self.sets[name]] | (not novel_only)
-        if not chosen.any():
-            return None
-        if metric == "exact-match":
-            return float(self.correct[seed, self.sets[name]][chosen].mean())
-        true, false, missed = self.counts[seed, self.sets[name]][chosen].sum(axis=0).tolist()
-        return Counts(true, false, missed).f1
-
-    def items(self, sets: Sequence[str], metric: Metric, *, novel_only: bool = False) -> np.ndarray:
-        """Returns the score of every item of the sets, split after split: each is its mean over the split's seeds."""
-        by_split: dict[int, list[list[float]]] = {}
-        for seed, split in enumerate(self.splits):
-            found: list[float] = []
-            for name in sets:
-                chosen = self.novel[seed, self.sets[name]] | (not novel_only)
-                if metric == "exact-match":
-                    found += self.correct[seed, self.sets[name]][chosen].astype(float).tolist()
-                else:
-                    found += [Counts(*each).f1 for each in self.counts[seed, self.sets[name]][chosen].tolist()]
-            by_split.setdefault(split, []).append(found)
-        return np.concatenate([item_means(each) for each in by_split.values()])

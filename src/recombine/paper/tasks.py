@@ -6,10 +6,9 @@ that the file has tells right from wrong. Most samples have neither, often for a
 judged.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -85,44 +84,16 @@ def of_each(tasks: Sequence[Kind], make: Callable[[Kind], Made]) -> list[Made]:
     return [made[id(task)] for task in tasks]
 
 
-class Attested:
-    """The word forms of a language's file, to be looked up; splits share them.
-
-    Attributes:
-        forms: Those of a lemma with certain tags.
-        of_lemma: Those of a lemma.
-    """
-
-    def __init__(self, words: Iterable[Inflection]) -> None:
-        self.forms: dict[tuple[str, frozenset[str]], set[str]] = defaultdict(set)
-        self.of_lemma: dict[str, set[str]] = defaultdict(set)
-        for word in words:
-            self.forms[word.lemma, frozenset(word.tags)].add(word.form)
-            self.of_lemma[word.lemma].add(word.form)
+Attested = Mapping[str, Mapping[frozenset[str], set[str]]]
+"""The word forms of a language's file by lemma and tags; splits share them."""
 
 
-class Judge:
-    """Tells the class of a sample.
-
-    Args:
-        train: The training examples, in the generator's order.
-        attested: All word forms of the language's file.
-    """
-
-    def __init__(self, train: Iterable[Example], attested: Attested) -> None:
-        self._train, self._attested = frozenset(train), attested
-
-    def __call__(self, sample: Example) -> str:
-        """Returns one of `CLASSES`; the order of tags plays no part."""
-        if sample in self._train:
-            return KNOWN
-        word = Inflection.from_fields(sample.x, sample.y)
-        forms = self._attested.forms.get((word.lemma, frozenset(word.tags)), set())
-        if word.form in forms:
-            return RIGHT
-        if word.form in self._attested.of_lemma.get(word.lemma, ()):
-            return MISMATCH
-        return WRONG if forms else UNJUDGED
+def attested(words: Iterable[Inflection]) -> Attested:
+    """Returns word forms by lemma and tags."""
+    found: dict[str, dict[frozenset[str], set[str]]] = {}
+    for word in words:
+        found.setdefault(word.lemma, {}).setdefault(frozenset(word.tags), set()).add(word.form)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,24 +108,22 @@ class WordFormTask(Task):
     sets: tuple[int, ...]
     attested: Attested
 
-    @classmethod
-    def of(cls, split: sigmorphon.FewShot, attested: Attested) -> "WordFormTask":
-        """Makes a task of a split.
+    @cached_property
+    def _known(self) -> frozenset[Example]:
+        return frozenset(self.train)
 
-        Args:
-            split: The split.
-            attested: All word forms of the language's file.
-        """
-        tests = (split.past, split.future, split.other)
-        return cls(
-            train=[form.for_generation for form in split.train],
-            test=[form.for_generation for forms in tests for form in forms],
-            relevant=is_tag,
-            reject=no_word_form,
-            as_predicted=reordered,
-            sets=tuple(map(len, tests)),
-            attested=attested,
-        )
+    def class_of(self, sample: Example) -> str:
+        """Returns which of `CLASSES` a sample is in; the order of tags plays no part."""
+        if sample in self._known:
+            return KNOWN
+        word = Inflection.from_fields(sample.x, sample.y)
+        of_lemma = self.attested.get(word.lemma, {})
+        forms = of_lemma.get(frozenset(word.tags), set())
+        if word.form in forms:
+            return RIGHT
+        if any(word.form in each for each in of_lemma.values()):
+            return MISMATCH
+        return WRONG if forms else UNJUDGED
 
 
 def no_word_form(sample: Example) -> str | None:
@@ -197,9 +166,18 @@ class WordFormTasks:
         """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
         path = sigmorphon.locate(language, self.source)
         words = files.read_inflections(path)
-        attested = Attested(words)
+        all_forms = attested(words)
         try:
-            for split in sigmorphon.few_shots(words):
-                yield WordFormTask.of(self.part(split), attested)
+            for split in map(self.part, sigmorphon.few_shots(words)):
+                tests = (split.past, split.future, split.other)
+                yield WordFormTask(
+                    train=[form.for_generation for form in split.train],
+                    test=[form.for_generation for forms in tests for form in forms],
+                    relevant=is_tag,
+                    reject=no_word_form,
+                    as_predicted=reordered,
+                    sets=tuple(map(len, tests)),
+                    attested=all_forms,
+                )
         except RecombineError as error:
             raise RecombineError(error.message, place=str(path), hint=error.hint) from None
