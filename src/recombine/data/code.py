@@ -46,10 +46,10 @@ _QUOTES = frozenset("\"'`")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _NO_SPACE_AFTER = _OPENING | frozenset("$#¬∃∀¿¡“„«-/@&~^\\") | {"::", "''"}
 _NO_SPACE_BEFORE = _CLOSING | frozenset(",;:.?!%°…”»/@&~^\\") | {"::", "''", "'s", "’s"}
-_KEYWORDS = frozenset(
-    ("SELECT", "FROM", "WHERE", "HAVING", "VALUES", "EXISTS", "JOIN", "UNION", "WHEN", "THEN", "ELSE")
-    + ("AND", "OR", "NOT", "IN", "AS", "ON", "BY")
-)
+_KEYWORDS = {
+    *("SELECT", "FROM", "WHERE", "HAVING", "VALUES", "EXISTS", "JOIN", "UNION", "WHEN", "THEN", "ELSE"),
+    *("AND", "OR", "NOT", "IN", "AS", "ON", "BY"),
+}
 """Words of SQL with a space before a bracket, where other words are functions: ``IN (1, 2)``, ``MAX(price)``."""
 
 
