@@ -15,7 +15,7 @@ from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, sentence
 from recombine.errors import NoNeighborhood, RecombineError, unknown
-from recombine.execution.executor import SERIAL, Executor, Job, Run, in_order
+from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
 from recombine.own_data import choices, networks
 from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
@@ -172,7 +172,7 @@ def compare(
     drawn = draw(split, plan, display=display, state=folder and folder / GENERATORS, executor=executor)
     every = [samples for method in plan.ordered for samples in drawn.samples[method]]
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
-    who = executor.alone()
+    who = SERIAL if isinstance(executor, Processes) else executor
     [(network, history, right)] = in_order(who, train, [display if who.here else SILENT])
     epoch = _steps_per_epoch(network.value, plan, len(split.train), list(map(len, every)))
     training = _training(plan, drawn, history)

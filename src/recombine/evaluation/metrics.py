@@ -7,7 +7,7 @@ novel, repeated, or taken from the test set.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import NamedTuple, Self
 
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
@@ -51,8 +51,7 @@ def elements_of(gold: Iterable[Tokens]) -> Elements:
     return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else token_elements
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """What F1 is computed of. Elements are compared by membership, wherever they stand; a repeated one counts again.
 
     Attributes:
@@ -70,13 +69,6 @@ class Counts:
         """Counts the elements of one item."""
         hits = sum(element in gold for element in predicted)
         return cls(hits, len(predicted) - hits, sum(element not in predicted for element in gold))
-
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
-            self.true_positives + other.true_positives,
-            self.false_positives + other.false_positives,
-            self.false_negatives + other.false_negatives,
-        )
 
     @property
     def f1(self) -> float:
@@ -103,7 +95,7 @@ def item_f1(
 
 def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None) -> float:
     """Returns the F1 of the counts summed over all items; arguments and errors as for ``item_f1``."""
-    return sum(_counts(gold, predicted, elements), Counts()).f1
+    return Counts(*map(sum, zip(*_counts(gold, predicted, elements), strict=True))).f1
 
 
 def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:

@@ -6,11 +6,11 @@ import secrets
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from recombine.errors import RecombineError
-from recombine.execution.executor import AHEAD, Executor, Item, Outcome, Result, attempt
+from recombine.execution.executor import Executor, Item, Outcome, Result, attempt, windowed
 
 RETRIES = 5
 """How often a piece of work is begun again, elsewhere, when its machine or process is lost."""
@@ -21,7 +21,7 @@ KEPT = ("MKL_CBWR",)
 _latest: tuple[str, Callable[[Any], object]] | None = None
 
 
-class Ray:
+class Ray(Executor):
     """Does pieces of work on a Ray cluster: a processor for each, and for work on GPUs a GPU.
 
     All machines need the same version of this package, and where files are read or written, a file system that they
@@ -32,6 +32,10 @@ class Ray:
             machine, which ends with this process.
         gpus: How many GPUs each piece of work has to itself.
 
+    Attributes:
+        slots: How many pieces of work are done at the same time.
+        has_gpus: Whether the cluster has any.
+
     Raises:
         RecombineError: If Ray is not installed, there is no cluster, or it has too few GPUs.
     """
@@ -41,7 +45,11 @@ class Ray:
     def __init__(self, address: str | None = None, *, gpus: int = 0) -> None:
         self.address, self.gpus = address, gpus
         _connect(address)
-        self.slots = int(_resources().get("GPU", 0) / gpus if gpus else _resources().get("CPU", 1))
+        import ray
+
+        found = ray.cluster_resources()
+        self.has_gpus = found.get("GPU", 0) > 0
+        self.slots = int(found.get("GPU", 0) / gpus if gpus else found.get("CPU", 1))
         self._sent: tuple[Callable[[Any], Any], Any] | None = None
         if not self.slots:
             raise RecombineError("the Ray cluster has no GPU.", hint="Say `device='cpu'`, or add a node that has one.")
@@ -49,46 +57,26 @@ class Ray:
     def __repr__(self) -> str:
         return f"Ray({self.address!r}, gpus={self.gpus})"
 
-    @property
-    def has_gpus(self) -> bool:
-        """Whether the cluster has any."""
-        return _resources().get("GPU", 0) > 0
-
     def on(self, device: str) -> Executor:
         """Returns an executor on the same cluster whose pieces of work have a GPU each, if the device is one."""
         gpus = 0 if device.startswith("cpu") else 1
         return self if gpus == self.gpus else Ray(self.address, gpus=gpus)
-
-    def alone(self) -> Executor:
-        """Returns itself: it may be for the cluster's GPU."""
-        return self
 
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
         import ray
 
         task = ray.remote(num_cpus=1, num_gpus=self.gpus, max_retries=RETRIES)(_attempt)
-        sent, environment = self._send(do), {name: os.environ[name] for name in KEPT if name in os.environ}
-        ahead = len(items) if isinstance(items, Sized) else AHEAD * self.slots
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        if self._sent is None or self._sent[0] is not do:
+            self._sent = do, ray.put(do)
+        sent = [self._sent[1]]  # in a list, so that Ray leaves it to the worker to fetch what it may have already
         pending: deque[Any] = deque()
         try:
-            for item in items:
-                # In a list, so that Ray leaves it to the worker to fetch what it may have already.
-                pending.append(task.remote([sent], environment, item))
-                if len(pending) > ahead:
-                    yield _outcome(pending.popleft())
-            while pending:
-                yield _outcome(pending.popleft())
+            yield from windowed(items, lambda item: task.remote(sent, environment, item), _outcome, pending, self.slots)
         finally:
             for reference in pending:
                 ray.cancel(reference)
-
-    def _send(self, do: Callable[[Any], Any]) -> Any:  # noqa: ANN401
-        import ray
-
-        if self._sent is None or self._sent[0] is not do:
-            self._sent = do, ray.put(do)
-        return self._sent[1]
 
 
 def _connect(address: str | None) -> None:
@@ -106,7 +94,10 @@ def _connect(address: str | None) -> None:
         return
     try:
         if told:
-            _reach(told)
+            host, _, port = told.rpartition(":")
+            if host and port.isdecimal() and "/" not in host:
+                # Where nobody listens, Ray itself would wait for minutes.
+                socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
             ray.init(address=told, log_to_driver=False, logging_level=logging.ERROR)
         else:
             ray.init(
@@ -121,19 +112,6 @@ def _connect(address: str | None) -> None:
             f"there is no Ray cluster at {told}." if told else "Ray could not be started on this machine.",
             hint=f"Start one with: ray start --head. Ray says: {str(error).splitlines()[0] if str(error) else error!r}",
         ) from error
-
-
-def _reach(address: str) -> None:
-    """Raises an error for an address where nobody listens, for which Ray itself would wait for minutes."""
-    host, _, port = address.rpartition(":")
-    if host and port.isdecimal() and "/" not in host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-
-
-def _resources() -> dict[str, float]:
-    import ray
-
-    return dict(ray.cluster_resources())
 
 
 def _outcome(reference: Any) -> Outcome[Any]:  # noqa: ANN401

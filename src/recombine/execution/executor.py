@@ -12,18 +12,21 @@ import threading
 import time
 import traceback
 import warnings
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from recombine.errors import RecombineError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Handle = TypeVar("Handle")
 
 AHEAD = 2
 """How many items of an iterator are taken ahead for each worker."""
@@ -44,22 +47,20 @@ class Outcome(Generic[Result]):
     error: Exception | None = None
 
 
-class Executor(Protocol):
-    """Carries out pieces of work; what comes of them does not depend on which executor it is."""
+class Executor(ABC):
+    """Carries out pieces of work; what comes of them does not depend on which executor it is.
 
-    @property
-    def here(self) -> bool:
-        """Whether pieces are done in this process, where they can tell people how it goes."""
-        ...
+    Attributes:
+        here: Whether pieces are done in this process, where they can tell people how it goes.
+    """
+
+    here: bool = True
 
     def on(self, device: str) -> "Executor":
         """Returns the executor of the same kind for work on a device, such as ``cpu`` or ``cuda:0``."""
-        ...
+        return self
 
-    def alone(self) -> "Executor":
-        """Returns who does a piece of work that is the only one: where all is done on this machine, this process."""
-        ...
-
+    @abstractmethod
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item, in the items' order.
 
@@ -68,24 +69,13 @@ class Executor(Protocol):
             items: Small things that say which piece of work it is. An iterator may have no end: only as many of its
                 items as keep all workers busy are taken ahead of their outcomes.
         """
-        ...
 
 
-class Serial:
+class Serial(Executor):
     """Does one piece after the other in this process, each when its outcome is asked for."""
-
-    here = True
 
     def __repr__(self) -> str:
         return "Serial()"
-
-    def on(self, device: str) -> Executor:
-        """Returns itself: here are the devices of this process."""
-        return self
-
-    def alone(self) -> Executor:
-        """Returns itself."""
-        return self
 
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item."""
@@ -101,18 +91,29 @@ SERIAL = Serial()
 
 
 def in_order(executor: Executor, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-    """Yields the results of pieces of one whole; where one fails, the whole does, at once.
-
-    Args:
-        executor: Who does it.
-        do: What to do; see `Executor.outcomes`.
-        items: With what.
-    """
+    """Yields the results of pieces of one whole (see `Executor.outcomes`); where one fails, the whole does, at once."""
     with closing(executor.outcomes(do, items)) as outcomes:
         for outcome in outcomes:
             if outcome.error is not None:
                 raise outcome.error
             yield outcome.value  # type: ignore[misc]
+
+
+def windowed(
+    items: Iterable[Item],
+    submit: Callable[[Item], Handle],
+    result: Callable[[Handle], Outcome[Result]],
+    pending: deque[Handle],
+    workers: int,
+) -> Generator[Outcome[Result], None, None]:
+    """Yields the results of submitted items in order. `pending` holds those under way, all if they can be counted."""
+    ahead = len(items) if isinstance(items, Sized) else AHEAD * workers
+    for item in items:
+        pending.append(submit(item))
+        if len(pending) > ahead:
+            yield result(pending.popleft())
+    while pending:
+        yield result(pending.popleft())
 
 
 def attempt(do: Callable[[Item], Result], item: Item) -> Outcome[Result]:
@@ -146,7 +147,7 @@ def let_go(error: BaseException) -> None:
             related += [each for each in (found.__cause__, found.__context__) if each is not None]
 
 
-class Processes:
+class Processes(Executor):
     """Does pieces of work in processes that are forks: they see what is to be done and all that it refers to uncopied.
 
     Each computes with one thread. Where there is no safe fork (macOS, Windows), all is done in this process.
@@ -167,27 +168,13 @@ class Processes:
         """Returns itself, or for a GPU, which forks cannot share with their parent, who works in this process."""
         return self if device.startswith("cpu") else SERIAL
 
-    def alone(self) -> Executor:
-        """Returns who works in this process: it has all threads."""
-        return SERIAL
-
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
-        if isinstance(items, Sized):
-            with self.started(do, list(items)) as outcomes:
-                yield from outcomes
-            return
         if self.here:
             yield from SERIAL.outcomes(do, items)
             return
-        with self._pool(do, self.workers) as pool:
-            pending: deque[Future[Outcome[Result]]] = deque()
-            for item in items:
-                pending.append(_submitted(pool, item))
-                if len(pending) > AHEAD * self.workers:
-                    yield _outcome(pending.popleft())
-            while pending:
-                yield _outcome(pending.popleft())
+        with self._pool(do, items) as pool:
+            yield from windowed(items, partial(_submitted, pool), _outcome, deque(), self.workers)
 
     @contextmanager
     def started(
@@ -201,12 +188,13 @@ class Processes:
         if self.here:
             yield SERIAL.outcomes(do, items)
             return
-        with self._pool(do, min(self.workers, max(1, len(items)))) as pool:
-            begun: deque[Future[Outcome[Result]]] = deque(_submitted(pool, item) for item in items)
-            yield (_outcome(begun.popleft()) for _ in items)
+        with self._pool(do, items) as pool:
+            begun: list[Future[Outcome[Result]]] = [_submitted(pool, item) for item in items]
+            yield map(_outcome, begun)
 
     @contextmanager
-    def _pool(self, do: Callable[[Item], Result], workers: int) -> Generator[ProcessPoolExecutor, None, None]:
+    def _pool(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[ProcessPoolExecutor, None, None]:
+        workers = min(self.workers, max(1, len(items))) if isinstance(items, Sized) else self.workers
         context = multiprocessing.get_context("fork")
         pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid()))
         try:
@@ -215,14 +203,14 @@ class Processes:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submitted(pool: ProcessPoolExecutor, item: Item) -> "Future[Outcome[Result]]":
+def _submitted(pool: ProcessPoolExecutor, item: Any) -> "Future[Outcome[Any]]":  # noqa: ANN401
     try:
         with warnings.catch_warnings():
             # Later Pythons warn of forks beside threads, which may hold locks. These processes only compute.
             warnings.simplefilter("ignore", DeprecationWarning)
             return pool.submit(_attempt, item)
     except BrokenProcessPool as error:
-        failed: Future[Outcome[Result]] = Future()
+        failed: Future[Outcome[Any]] = Future()
         failed.set_exception(error)
         return failed
 
@@ -231,12 +219,8 @@ def _outcome(future: "Future[Outcome[Result]]") -> Outcome[Result]:
     try:
         return future.result()
     except BrokenProcessPool:
-        return Outcome(
-            error=RecombineError(
-                "a process was ended in the middle of its work, perhaps since memory ran out.",
-                hint="Try again with less data, or where there is more memory.",
-            )
-        )
+        message = "a process was ended in the middle of its work, perhaps since memory ran out."
+        return Outcome(error=RecombineError(message, hint="Try again with less data, or where there is more memory."))
     except Exception as error:  # a result that cannot be sent
         return Outcome(error=error)
 
@@ -247,14 +231,13 @@ def _begin(do: Callable[[Any], object], parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is the parent's to explain
     if "torch" in sys.modules:  # whose threads did not come along, and one for each process is enough
         sys.modules["torch"].set_num_threads(1)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
+    def end_with_parent() -> None:  # which may have been killed without a chance to say so
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
 
-def _end_with(parent: int) -> None:
-    """Ends this process once its parent is gone, which may have been killed without a chance to say so."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _attempt(item: Any) -> Outcome[Any]:  # noqa: ANN401
@@ -263,12 +246,7 @@ def _attempt(item: Any) -> Outcome[Any]:  # noqa: ANN401
 
 @dataclass(frozen=True, slots=True)
 class Job(Generic[Result]):
-    """Something to do that needs nothing from the other jobs of its list.
-
-    Attributes:
-        name: What it is, for people.
-        do: Does it.
-    """
+    """Something to do that needs nothing from the other jobs of its list, with a name for people."""
 
     name: str
     do: Callable[[], Result]
@@ -286,12 +264,7 @@ class Run:
         self._count = 0
 
     def finished(self, jobs: Sequence[Job[Result]], executor: Executor) -> Iterator[Result]:
-        """Yields the results of the jobs that succeed, in order; those that fail leave the others alone.
-
-        Args:
-            jobs: What to do.
-            executor: Who does it.
-        """
+        """Yields the results of the jobs that succeed, in order; those that fail leave the others alone."""
         yield from self._succeeded(jobs, executor.outcomes(lambda number: jobs[number].do(), range(len(jobs))))
 
     @contextmanager
@@ -317,20 +290,14 @@ class Run:
             Exception: What a single failed job raised, if that was no error of the user's.
         """
         if len(self.failures) == 1:
-            raise _named(*self.failures[0])
+            name, error = self.failures[0]
+            if isinstance(error, RecombineError):
+                raise RecombineError(f"{name}: {error.message}", place=error.place, hint=error.hint)
+            error.add_note(f"The job that failed: {name}.")
+            raise error
         if self.failures:
-            listed = "".join(f"\n{name}: {_described(error)}" for name, error in self.failures)
-            raise RecombineError(
-                f"{len(self.failures)} of {self._count} jobs failed; the others are done.{listed}"
-            ) from ExceptionGroup("failed jobs", [error for _, error in self.failures])
-
-
-def _named(name: str, error: Exception) -> Exception:
-    if isinstance(error, RecombineError):
-        return RecombineError(f"{name}: {error.message}", place=error.place, hint=error.hint)
-    error.add_note(f"The job that failed: {name}.")
-    return error
-
-
-def _described(error: Exception) -> str:
-    return str(error) if isinstance(error, RecombineError | OSError) else f"{type(error).__name__}: {error}"
+            message = f"{len(self.failures)} of {self._count} jobs failed; the others are done."
+            for name, error in self.failures:
+                kind = "" if isinstance(error, RecombineError | OSError) else f"{type(error).__name__}: "
+                message += f"\n{name}: {kind}{error}"
+            raise RecombineError(message) from ExceptionGroup("failed jobs", [error for _, error in self.failures])

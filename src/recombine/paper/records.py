@@ -147,8 +147,7 @@ def word_form_part(
     for own, task in zip(outputs, tasks, strict=False):
         golds = [analysis_elements(task.as_predicted(example).y) for example in task.test]
         found = [Counts.of(gold, analysis_elements(y)) for gold, y in zip(golds, own, strict=True)]
-        rows = [(each.true_positives, each.false_positives, each.false_negatives) for each in found]
-        counts.append(base64.b64encode(np.array(rows, np.uint8).tobytes()).decode())
+        counts.append(base64.b64encode(np.array(found, np.uint8).tobytes()).decode())
     listing = []
     for sample, name in _some([pair for own in judged for pair in own]):
         word = Inflection.from_fields(sample.x, sample.y)
