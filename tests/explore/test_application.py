@@ -114,7 +114,7 @@ def test_examples_are_found_and_drawn(page: Page) -> None:
     assert (status, len(drawn["prototypes"])) == (200, 2)
 
 
-def test_a_sample_grows_is_judged_and_kept_once(page: Page, kept: Path) -> None:
+def test_a_sample_grows_is_judged_and_kept_once(page: Page, explorer: Explorer, kept: Path) -> None:
     tokens: list[str] = []
     while True:
         status, step = page.post("next", SAMPLE | {"tokens": tokens})
@@ -137,54 +137,38 @@ def test_a_sample_grows_is_judged_and_kept_once(page: Page, kept: Path) -> None:
     status, refused = page.post("keep", finished)
     assert (status, refused["message"]) == (400, "this sample is kept already.")
     assert page.get("/api/model").json()["kept"] == 1
-
-
-def test_nothing_is_kept_without_a_file(explorer: Explorer) -> None:
-    status, refused = Page(explorer, None).post("keep", SAMPLE | {"tokens": ["jump", "\t", "JUMP"]})
+    status, refused = Page(explorer, None).post("keep", finished)
     assert status == 400
     assert "-o FILE" in refused["message"]
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("status", "change"),
     [
-        {"prototypes": [{"x": "jump", "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"prototypes": [{"x": ["jump"], "y": ["JUMP"], "path": "/etc/passwd"}, PROTOTYPES[1]]},
-        {"tokens": [7]},
-        {"strategy": "beam"},
-        {"temperature": 0},
-        {"temperature": 1e9},
-        {"temperature": "1"},
-        {"seed": -1},
-        {"seed": 2**32},
-        {"seed": 1.5},
-        {"file": "/tmp/elsewhere.jsonl"},
+        (422, {"prototypes": [{"x": "jump", "y": ["JUMP"]}, PROTOTYPES[1]]}),
+        (422, {"prototypes": [{"x": ["jump"], "y": ["JUMP"], "path": "/etc/passwd"}, PROTOTYPES[1]]}),
+        (422, {"tokens": [7]}),
+        (422, {"strategy": "beam"}),
+        (422, {"temperature": 0}),
+        (422, {"temperature": 1e9}),
+        (422, {"temperature": "1"}),
+        (422, {"seed": -1}),
+        (422, {"seed": 2**32}),
+        (422, {"seed": 1.5}),
+        (422, {"file": "/tmp/elsewhere.jsonl"}),
+        (400, {"prototypes": PROTOTYPES * 5}),
+        (400, {"prototypes": [{"x": [], "y": ["JUMP"]}, PROTOTYPES[1]]}),
+        (400, {"prototypes": [{"x": [""], "y": ["JUMP"]}, PROTOTYPES[1]]}),
+        (400, {"prototypes": [{"x": ["j" * 9000], "y": ["JUMP"]}, PROTOTYPES[1]]}),
+        (400, {"tokens": ["run"] * 5000}),
     ],
     ids=lambda change: json.dumps(change)[:40],
 )
-def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, change: dict[str, object]) -> None:
+def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, status: int, change: dict[str, object]) -> None:
     for path in ("next", "judge", "keep"):
-        status, refused = page.post(path, SAMPLE | change)
-        assert status == 422
+        found, refused = page.post(path, SAMPLE | change)
+        assert found == status
         assert refused["message"].endswith(".")
-    assert not kept.exists()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"prototypes": PROTOTYPES * 5},
-        {"prototypes": [{"x": [], "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"prototypes": [{"x": [""], "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"prototypes": [{"x": ["j" * 9000], "y": ["JUMP"]}, PROTOTYPES[1]]},
-        {"tokens": ["run"] * 5000},
-    ],
-    ids=lambda change: json.dumps(change)[:40],
-)
-def test_what_the_network_cannot_read_is_refused(page: Page, kept: Path, change: dict[str, object]) -> None:
-    for path in ("next", "judge", "keep"):
-        status, refused = page.post(path, SAMPLE | change)
-        assert status == 400
         assert len(refused["message"]) < 1000
     assert not kept.exists()
 
@@ -212,12 +196,10 @@ def test_broken_json_is_a_sentence(page: Page, body: bytes, status: int) -> None
 
 
 @pytest.mark.parametrize("token", ["<script>alert(1)</script>", "../../etc/passwd", "\t", "\n", "\0", "jumq", "\u202e"])
-def test_unknown_tokens_are_named_with_those_that_are_known(page: Page, token: str) -> None:
+def test_unknown_tokens_are_named(page: Page, token: str) -> None:
     status, refused = page.post("next", SAMPLE | {"prototypes": [PROTOTYPES[0], {"x": [token], "y": ["JUMP"]}]})
     assert status == 400
     assert f"does not know {token!r}" in refused["message"]
-    assert "It knows: HOP" in refused["message"]
-    assert ("Did you mean 'jump'?" in refused["message"]) == (token == "jumq")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
@@ -226,14 +208,6 @@ def test_other_methods_are_refused(page: Page, method: str) -> None:
     response = page.request(method, "/api/keep", headers=headers)
     assert response.status_code == 405
     assert "access-control-allow-origin" not in response.headers
-
-
-def test_other_pages_and_names_are_refused(page: Page, kept: Path) -> None:
-    body = json.dumps(SAMPLE | {"tokens": ["jump", "\t", "JUMP"]})
-    good = {"origin": URL, "content-type": "application/json"}
-    for change in ({"origin": "http://evil.example"}, {"host": "evil.example:8000"}, {"content-type": "text/plain"}):
-        assert page.request("POST", "/api/keep", content=body, headers=good | change).status_code in (403, 415, 421)
-    assert not kept.exists()
 
 
 def test_samples_are_added_each_once(tmp_path: Path) -> None:
@@ -252,22 +226,15 @@ def test_samples_are_added_each_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["no json\n", '{"x": "a"}\n'])
-def test_another_file_is_left_alone(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "mine.txt"
+def test_only_a_file_of_samples_will_do(tmp_path: Path, content: str) -> None:
+    path, empty = tmp_path / "mine.txt", tmp_path / "empty.jsonl"
     path.write_text(content)
-    with pytest.raises(RecombineError, match=r"mine\.txt:1"):
-        Keeper(path)
+    empty.touch()
+    for other, words in ((path, r"mine\.txt:1"), (tmp_path, "folder"), (Path("-"), "standard output")):
+        with pytest.raises(RecombineError, match=words):
+            Keeper(other)
     assert path.read_text() == content
-
-
-def test_an_empty_file_will_do_and_a_folder_will_not(tmp_path: Path) -> None:
-    path = tmp_path / "empty.jsonl"
-    path.touch()
-    assert Keeper(path).keep(example("jump")) == 1
-    with pytest.raises(RecombineError):
-        Keeper(tmp_path)
-    with pytest.raises(RecombineError, match="standard output"):
-        Keeper(Path("-"))
+    assert Keeper(empty).keep(example("jump")) == 1
 
 
 def test_two_pages_keep_samples_in_one_file(tmp_path: Path) -> None:
