@@ -43,29 +43,20 @@ def test_from_data_to_better_predictions() -> None:
     assert helped.score(TASK.test) > plain.score(TASK.test)
 
 
-def test_what_was_chosen_is_told_with_reasons() -> None:
-    told = fitted().report_
-    assert told.choices["rarity"].name == "tokens"
-    assert told.choices["neighborhood"].name == "swap"
-    assert str(told.choices["network"]) == "your own: as given"
-
-
-def test_what_was_given_is_told_as_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_chosen_or_given_is_told_with_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = fitted().report_.choices
+    assert (told["rarity"].name, told["neighborhood"].name) == ("tokens", "swap")
+    assert str(told["network"]) == "your own: as given"
     monkeypatch.setattr(presets, "SMALL_GENERATOR", QUICK_GENERATOR)
     told = Augmenter(device="cpu", epochs=2, rarity=None, neighborhood="long-short").fit(TASK.train).report_.choices
+    assert list(told) == ["rarity", "neighborhood", "size", "network", "length"]
+    assert all(choice.reason for choice in told.values())
     assert str(told["length"]) == "2 epochs: as given"
     assert told["rarity"].name == "nothing"
     assert told["neighborhood"].reason.startswith("as given; ")
     stopped = Augmenter(device="cpu", network=QUICK_GENERATOR, epochs=10_000, max_time=0.2).fit(TASK.train)
     reason = stopped.report_.choices["length"].reason
     assert re.fullmatch(r"as given, but not beyond max_time=0\.2; max_time stopped it after \d+ epochs", reason)
-
-
-def test_all_is_chosen_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "SMALL_GENERATOR", QUICK_GENERATOR)
-    augmenter = Augmenter(device="cpu", epochs=1).fit(TASK.train)
-    assert list(augmenter.report_.choices) == ["rarity", "neighborhood", "size", "network", "length"]
-    assert all(choice.reason for choice in augmenter.report_.choices.values())
 
 
 def of_half(examples: Sequence[Example]) -> list[tuple[int, int, int]]:
@@ -111,34 +102,24 @@ def test_a_function_that_gives_no_neighborhoods(rows: list[tuple[int, ...]], wor
         Augmenter(**SETTINGS, neighborhood=lambda _: rows).fit(TASK.train)
 
 
-def test_a_function_that_fails_is_named() -> None:
-    def broken(examples: Sequence[Example]) -> list[tuple[int, int]]:
-        return [(0, len(examples) // 0)]
-
-    with pytest.raises(RecombineError, match="the neighborhood function broken raised ZeroDivisionError"):
-        Augmenter(**SETTINGS, neighborhood=broken).fit(TASK.train)
-
-
 def test_a_rule_may_be_named_or_given() -> None:
     for rule, name in (("one-prototype", "one-prototype"), (LongShort(first=1), "long-short")):
         augmenter = Augmenter(**SETTINGS, neighborhood=rule, epochs=1).fit(TASK.train)
         assert augmenter.report_.choices["neighborhood"].name == name
 
 
-def test_an_unknown_rule_or_size_or_device() -> None:
-    with pytest.raises(RecombineError, match="the neighborhood is 5, expected a name, a rule or a function"):
-        Augmenter(**SETTINGS, neighborhood=5).fit(TASK.train)
-    with pytest.raises(RecombineError, match=r"unknown neighborhood 'long-shirt'.*'long-short'"):
-        Augmenter(**SETTINGS, neighborhood="long-shirt").fit(TASK.train)
-    with pytest.raises(RecombineError, match="unknown size 'huge'"):
-        Augmenter(network="huge", device="cpu").fit(TASK.train)
-    with pytest.raises(RecombineError, match="unknown device 'gpu'"):
-        Augmenter(device="gpu").fit(TASK.train)
+def broken(examples: Sequence[Example]) -> list[tuple[int, int]]:
+    return [(0, len(examples) // 0)]
 
 
 @pytest.mark.parametrize(
-    ("bounds", "words"),
+    ("settings", "words"),
     [
+        ({"neighborhood": 5}, "the neighborhood is 5, expected a name, a rule or a function"),
+        ({"neighborhood": "long-shirt"}, r"unknown neighborhood 'long-shirt'.*'long-short'"),
+        ({"neighborhood": broken}, "the neighborhood function broken raised ZeroDivisionError"),
+        ({"network": "huge"}, "unknown size 'huge'"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"epochs": 0}, "epochs is 0, expected a whole number, at least 1"),
         ({"epochs": 1.5}, "epochs is 1.5"),
         ({"max_time": -1}, "max_time is -1, expected a number above 0"),
@@ -150,12 +131,11 @@ def test_an_unknown_rule_or_size_or_device() -> None:
         ({"seed": 0.5}, "seed is 0.5"),
     ],
 )
-def test_bounds_that_are_none(bounds: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_make_no_sense(settings: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recombination, "fit_on", lambda *_, **__: pytest.fail("it was trained"))
-    with pytest.raises(RecombineError, match=words):
-        Augmenter(**{**SETTINGS, **bounds}).fit(TASK.train)
-    with pytest.raises(RecombineError, match=words):
-        Predictor(**{**SETTINGS, **bounds}).fit(TASK.train)
+    for kind in (Augmenter, Predictor) if "neighborhood" not in settings else (Augmenter,):
+        with pytest.raises(RecombineError, match=words):
+            kind(**{**SETTINGS, **settings}).fit(TASK.train)
 
 
 def test_progress_is_told() -> None:

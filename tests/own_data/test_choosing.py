@@ -45,17 +45,21 @@ def test_the_best_is_chosen_and_what_was_tried_is_told(tried: list[Recipe]) -> N
     assert all(recipe.held_out == 0 for recipe in tried)
 
 
-def test_the_first_is_chosen_of_those_as_good_as_the_best() -> None:
-    assert networks._Trial(100, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 1  # a standard error is 0.05
-    assert networks._Trial(400, 1.0, False, [0.2, 0.56, 0.6, 0.57]).best == 2
-    assert networks._Trial(100, 1.0, False, [0.0, 0.0]).best is None
-
-
-def test_trials_that_are_too_short_to_tell_decide_nothing() -> None:
-    assert networks._Trial(100, 1.0, False, [0.0, 0.09]).best is None
-    assert networks._Trial(100, 1.0, False, [0.0, 0.3]).best == 1
-    assert networks._Trial(100, 1.0, True, [0.0, 0.3]).best is None
-    assert networks._Trial(100, 1.0, True, [0.0, 0.6]).best == 1
+@pytest.mark.parametrize(
+    ("held_out", "cut_short", "accuracy", "best"),
+    [
+        (100, False, [0.2, 0.56, 0.6, 0.57], 1),  # a standard error is 0.05
+        (400, False, [0.2, 0.56, 0.6, 0.57], 2),
+        (100, False, [0.0, 0.3], 1),
+        (100, False, [0.0, 0.09], None),  # too short to tell
+        (100, True, [0.0, 0.3], None),
+        (100, True, [0.0, 0.6], 1),
+    ],
+)
+def test_the_first_is_chosen_of_those_as_good_as_the_best(
+    held_out: int, cut_short: bool, accuracy: list[float], best: int | None
+) -> None:
+    assert networks._Trial(held_out, 1.0, cut_short, accuracy).best == best
 
 
 def test_an_outcome_that_was_kept_is_not_sought_again(tried: list[Recipe], tmp_path: Path) -> None:
@@ -71,13 +75,10 @@ def test_an_outcome_that_was_kept_is_not_sought_again(tried: list[Recipe], tmp_p
     assert len(tried) == 10
 
 
-def test_time_is_shared_between_networks_and_training(tried: list[Recipe]) -> None:
+def test_time_is_shared_between_networks_and_training(tried: list[Recipe], monkeypatch: pytest.MonkeyPatch) -> None:
     candidates = {"a": replace(BLIND, max_time=8.0), "b": replace(BLIND, max_time=8.0)}
     assert networks.choose_predictor(candidates, EXAMPLES, device="cpu").value.max_time == 6.0
     assert [recipe.max_time for recipe in tried] == [1.0, 1.0]
-
-
-def test_trials_that_time_ended_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "SECONDS", 1e-6)
     reason = networks.choose_predictor({"a": SEEING, "b": SEEING}, EXAMPLES, device="cpu").reason
     assert "not to the end for want of time" in reason

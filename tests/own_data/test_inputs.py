@@ -10,7 +10,7 @@ import pytest
 from recombine import Oversampler
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance
-from recombine.own_data.inputs import as_examples, as_tokens, extended
+from recombine.own_data.inputs import as_examples, extended
 
 EXPECTED = [Example(("walk", "twice"), ("W", "W")), Example(("run",), ("R",))]
 X, Y = ["walk twice", "run"], ["W W", "R"]
@@ -87,21 +87,15 @@ def test_two_columns_of_any_kind(column: Callable[[list[str]], object]) -> None:
     assert as_examples(column(X), column(Y)) == EXPECTED
 
 
-def test_strings_may_be_taken_apart_into_characters() -> None:
+def test_tokens_are_plain_strings_whatever_they_came_in_and_provenance_stays() -> None:
     assert as_examples([("ab c", "A")], tokens="characters") == [Example(("a", "b", " ", "c"), ("A",))]
-
-
-def test_provenance_stays() -> None:
+    (example,) = as_examples([(np.array(["a", "b"]), "c")])
+    assert [type(token) for token in example.x] == [str, str]
     sample = Example(("a",), ("b",), Provenance("geca"))
     assert as_examples([sample])[0].provenance == Provenance("geca")
-
-
-def test_tokens_are_plain_strings_whatever_they_came_in() -> None:
-    assert [type(token) for token in as_tokens(np.array(["a", "b"]))] == [str, str]
-
-
-def test_nothing_is_no_example() -> None:
     assert as_examples([]) == as_examples([], []) == []
+    with pytest.raises(RecombineError, match="token kind"):
+        as_examples([], tokens="syllables")
 
 
 def test_one_column_of_a_frame_or_an_array_is_a_column() -> None:
@@ -146,11 +140,6 @@ def test_what_is_no_data_is_said_in_a_sentence(data: object, outputs: object, wo
         assert word in str(error.value)
 
 
-def test_an_unknown_kind_of_token() -> None:
-    with pytest.raises(RecombineError, match="token kind"):
-        as_examples([], tokens="syllables")
-
-
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
@@ -164,19 +153,16 @@ def test_a_column_grows_in_its_own_type(column: object, expected: object) -> Non
     assert extended(column, [("c", "d")]) == expected
 
 
-def test_arrays_grow_as_arrays() -> None:
+def test_arrays_and_series_grow_as_such() -> None:
     assert extended(np.array(["a"]), [("long", "side")]).tolist() == ["a", "long side"]
     objects = np.empty(2, dtype=object)
     objects[:] = [("a", "b"), ("c", "d")]
     grown = extended(objects, [("e", "f")])
     assert grown.shape == (3,)
     assert grown[2] == ("e", "f")
-
-
-def test_series_grow_as_series() -> None:
-    grown = extended(Series(["ab"], "input"), [("c", "d")], tokens="characters")
-    assert isinstance(grown, Series)
-    assert (grown.values, grown.name) == (["ab", "cd"], "input")
+    series = extended(Series(["ab"], "input"), [("c", "d")], tokens="characters")
+    assert isinstance(series, Series)
+    assert (series.values, series.name) == (["ab", "cd"], "input")
 
 
 def test_columns_that_can_be_gone_through_only_once_keep_their_rows() -> None:
