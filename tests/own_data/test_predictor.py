@@ -10,17 +10,22 @@ from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 
 from recombine import Oversampler, Predictor
 from recombine.errors import RecombineError
-from recombine.example import Example
+from recombine.example import Example, Tokens
 from recombine.inflection import Inflection, join_text, split_text
+from recombine.own_data.inputs import Side, as_examples
 from recombine.training import presets
 
 PAIRS = [("a b", "B A"), ("b a", "A B"), ("a", "A"), ("b", "B"), ("a a", "A A"), ("b b", "B B")]
 FORMS = {"PST": "di", "PRS": "ir"}
 
 
+def tiny(**settings: object) -> Predictor:
+    return Predictor(**{"network": PREDICTOR, "device": "cpu", **settings})
+
+
 @pytest.fixture(scope="module")
 def fitted() -> Predictor:
-    return Predictor(network=PREDICTOR, device="cpu", epochs=150).fit(PAIRS)
+    return tiny(epochs=150).fit(PAIRS)
 
 
 def test_outputs_come_in_the_form_of_inputs(fitted: Predictor) -> None:
@@ -29,14 +34,13 @@ def test_outputs_come_in_the_form_of_inputs(fitted: Predictor) -> None:
     assert fitted.predict(["b a", ("a",), ["b"]]) == ["A B", ("A",), ("B",)]
     assert fitted.predict(x for x, _ in PAIRS) == [y for _, y in PAIRS]
     assert fitted.predict([]) == []
+    assert fitted.predict([Example(("b",), ("C",))]) == [("B",)]  # of examples, the inputs count
 
 
 def test_the_score_is_the_share_that_is_exactly_right(fitted: Predictor) -> None:
     assert fitted.score(PAIRS) == 1.0
     assert fitted.score([*PAIRS[:3], ("a", "B")]) == 0.75
     assert fitted.score([Example(("b",), ("B",))]) == 1.0
-    with pytest.raises(RecombineError, match="nothing to score"):
-        fitted.score([])
 
 
 def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> None:
@@ -56,60 +60,55 @@ def test_what_was_saved_predicts_the_same(fitted: Predictor, tmp_path: Path) -> 
 )
 def test_columns_are_inputs_and_outputs(fitted: Predictor, column: Callable[[list[str]], object]) -> None:
     X, y = (column([pair[side] for pair in PAIRS]) for side in (0, 1))
-    again = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(X, y)
-    plain = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(PAIRS)
+    again = tiny(epochs=2).fit(X, y)
+    plain = tiny(epochs=2).fit(PAIRS)
     inputs = list(X) if isinstance(X, tuple) else X  # a tuple is one input
     assert again.predict(inputs) == plain.predict(inputs)
     assert fitted.predict(inputs) == [pair[1] for pair in PAIRS]
     assert fitted.score(X, y) == 1.0
     with pytest.raises(RecombineError, match="not one output for each input"):
-        Predictor(network=PREDICTOR, device="cpu").fit(X, y[:3])
+        tiny().fit(X, y[:3])
     with pytest.raises(RecombineError, match="no pair of an input and an output"):
-        Predictor(network=PREDICTOR, device="cpu").fit(list(map(str, np.ravel(X))))
+        tiny().fit(list(map(str, np.ravel(X))))
 
 
-def test_outputs_may_be_tokens_beside_inputs_that_are_strings() -> None:
-    X, y = [pair[0] for pair in PAIRS], [tuple(pair[1].split()) for pair in PAIRS]
-    predictors = [Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(*data) for data in ((X, y), (PAIRS,))]
-    assert predictors[0].predict(X) == predictors[1].predict(X)
-
-
-def test_two_tokens_beside_two_tokens_are_inputs_and_outputs_as_for_augmenters() -> None:
-    X, y = [("a", "b"), ("b", "a")], [("B", "A"), ("A", "B")]
-    pairs = [Example(*pair) for pair in zip(X, y, strict=True)]
-    fitted = [Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(*data) for data in ((X, y), (pairs,))]
-    assert fitted[0].predict(X) == fitted[1].predict(X)
-    assert fitted[0].networks_.vocabulary_.tokens == fitted[1].networks_.vocabulary_.tokens
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([pair[0] for pair in PAIRS], [tuple(pair[1].split()) for pair in PAIRS]),
+        ([("a", "b"), ("b", "a")], [("B", "A"), ("A", "B")]),  # these are no pairs (input, output)
+    ],
+)
+def test_outputs_may_be_tokens_beside_strings_or_tokens(X: list[Side], y: list[Tokens]) -> None:
+    pairs = as_examples(X, y)
+    columns, examples = (tiny(epochs=2).fit(*data) for data in ((X, y), (pairs,)))
+    assert columns.predict(X) == examples.predict(X)
+    assert columns.networks_.vocabulary_.tokens == examples.networks_.vocabulary_.tokens
     assert Oversampler(rarity=None).fit(X, y).examples_ == tuple(pairs)
     with pytest.raises(RecombineError, match="y holds examples, expected outputs"):
-        Predictor(network=PREDICTOR, device="cpu").fit(pairs, pairs)
+        tiny().fit(pairs, pairs)
 
 
 def test_each_network_has_new_examples_of_its_own() -> None:
     new = [[("c", "C")], [("d", "D")], []]
-    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=2, seeds=3).fit(PAIRS, augmented_each=new)
+    predictor = tiny(epochs=2, seeds=3).fit(PAIRS, augmented_each=new)
     assert predictor.networks_.seeds == (0, 1, 2)
-    alone = Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(PAIRS, augmented=new[0])
+    alone = tiny(epochs=2).fit(PAIRS, augmented=new[0])
     assert predictor.report_.choices["p_aug"] == alone.report_.choices["p_aug"]
     assert {"c", "d"} <= {*predictor.networks_.vocabulary_.tokens}
 
 
-def test_scikit_learn_can_copy_it() -> None:
-    base = pytest.importorskip("sklearn.base")
+def test_it_ends_a_pipeline_and_scikit_learn_can_copy_it() -> None:
+    base, pipeline = pytest.importorskip("sklearn.base"), pytest.importorskip("imblearn.pipeline")
     copy = base.clone(Predictor(seed=4, tokens="characters", network=PREDICTOR))
     assert (copy.seed, copy.tokens, copy.network) == (4, "characters", PREDICTOR)
-
-
-def test_it_ends_a_pipeline() -> None:
-    pipeline = pytest.importorskip("imblearn.pipeline")
     X, y = (np.array([pair[side] for pair in PAIRS], dtype=object) for side in (0, 1))
-    steps = [("more", Oversampler(n=5, rarity=None)), ("predict", Predictor(network=PREDICTOR, device="cpu", epochs=2))]
-    found = pipeline.Pipeline(steps).fit(X, y)
-    assert found.predict(X) == Predictor(network=PREDICTOR, device="cpu", epochs=2).fit(X, y).predict(X)
+    found = pipeline.Pipeline([("more", Oversampler(n=5, rarity=None)), ("predict", tiny(epochs=2))]).fit(X, y)
+    assert found.predict(X) == tiny(epochs=2).fit(X, y).predict(X)
 
 
 def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
-    predictor = Predictor(network=PREDICTOR, device="cpu", tokens="characters", epochs=150)
+    predictor = tiny(tokens="characters", epochs=150)
     predictor.fit([(x.replace(" ", ""), y.replace(" ", "")) for x, y in PAIRS])
     assert predictor.predict("ab") == "BA"
     predictor.save(tmp_path / "model")
@@ -119,7 +118,7 @@ def test_characters_go_in_and_out_as_strings(tmp_path: Path) -> None:
 
 
 def test_strings_are_read_as_characters_where_examples_were_of_characters(tmp_path: Path) -> None:
-    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=150)
+    predictor = tiny(epochs=150)
     predictor.fit([Example(tuple(x.replace(" ", "")), tuple(y.replace(" ", ""))) for x, y in PAIRS])
     predictor.save(tmp_path / "model")
     for each in (predictor, Predictor.load(tmp_path / "model", device="cpu")):
@@ -134,11 +133,11 @@ def test_word_forms_go_in_and_out_as_strings(tokens: str, tmp_path: Path) -> Non
     words = [Inflection(lemma, ("V", tag), lemma + end) for lemma in ("al", "el") for tag, end in FORMS.items()]
     analysis = ("a", "l", "[V]", "[PST]")
     recipe = replace(WORD_FORM_PREDICTOR, epochs=2)
-    inflecting = Predictor(network=recipe, device="cpu", tokens=tokens).fit(word.for_generation for word in words)
+    inflecting = tiny(network=recipe, tokens=tokens).fit(word.for_generation for word in words)
     inflecting.save(tmp_path / "model")
     for each in (inflecting, Predictor.load(tmp_path / "model", device="cpu")):
         assert each.predict("al [V] [PST]") == join_text(each.predict(analysis))
-    analyzing = Predictor(network=recipe, device="cpu", tokens=tokens).fit(word.for_analysis for word in words)
+    analyzing = tiny(network=recipe, tokens=tokens).fit(word.for_analysis for word in words)
     assert analyzing.predict("aldi") == join_text(analyzing.predict(tuple("aldi")))
 
 
@@ -179,16 +178,13 @@ def test_tokens_never_seen_are_named_once_a_call(fitted: Predictor, inputs: obje
         fitted.predict(inputs)
     assert [str(warning.message) for warning in told] == ["Tokens never seen in training: 1 (zebra)."]
     assert told[0].filename == __file__
-
-
-def test_of_many_tokens_never_seen_some_are_named(fitted: Predictor) -> None:
     names = [f"z{n:02}" for n in range(12)]
     with pytest.warns(RuntimeWarning, match=rf"12 \({', '.join(names[:10])} and 2 more\)"):
         fitted.score([(" ".join(names), "A")])
 
 
 def test_new_examples_are_learned() -> None:
-    predictor = Predictor(network=replace(PREDICTOR, epochs=100), device="cpu")
+    predictor = tiny(epochs=100)
     assert predictor.fit(PAIRS, augmented=[("c", "C"), ("c a", "A C")], p_aug=0.3).predict("c") == "C"
 
 
@@ -198,35 +194,25 @@ def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch)
     assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "penalized copying"
 
 
-@pytest.mark.parametrize("ask", [lambda p: p.predict("a"), lambda p: p.score(PAIRS), lambda p: p.save("x")])
-def test_before_fitting(ask: object) -> None:
-    with pytest.raises(RecombineError, match="this Predictor has not been fitted"):
-        ask(Predictor())
-
-
-def test_bad_input(fitted: Predictor) -> None:
-    with pytest.raises(RecombineError, match="inputs:2: the input is empty"):
-        fitted.predict(["a", ""])
-    with pytest.raises(RecombineError, match="needs at least 1 example"):
-        Predictor(device="cpu").fit([])
-    with pytest.raises(RecombineError, match="p_aug is 2"):
-        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, augmented=PAIRS, p_aug=2)
-    with pytest.raises(RecombineError, match="p_aug is 'a', expected a number"):
-        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, augmented=PAIRS, p_aug="a")
-    for rows in ([1, 2], [[1, 2]]):
-        with pytest.raises(RecombineError, match="data:1"):
-            Predictor(network=PREDICTOR, device="cpu").fit(rows)
-    with pytest.raises(RecombineError, match=r"p_aug is 0\.1, but there are no new examples"):
-        Predictor(network=PREDICTOR, device="cpu").fit(PAIRS, p_aug=0.1)
-    with pytest.raises(RecombineError, match="None is no input"):
-        fitted.predict(None)
-    with pytest.raises(RecombineError, match="inputs:2: the input is 'None'"):
-        fitted.predict(["a", None])
-    with pytest.raises(RecombineError, match="unknown size 'big'"):
-        Predictor(network="big", device="cpu").fit(PAIRS)
-
-
-def test_of_examples_the_inputs_are_predicted_for() -> None:
-    predictor = Predictor(network=PREDICTOR, device="cpu", epochs=1).fit(PAIRS)
-    examples = [Example(tuple(x.split()), tuple(y.split())) for x, y in PAIRS]
-    assert predictor.predict(examples) == predictor.predict([example.x for example in examples])
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda _: Predictor().predict("a"), "this Predictor has not been fitted"),
+        (lambda _: Predictor().score(PAIRS), "this Predictor has not been fitted"),
+        (lambda _: Predictor().save("x"), "this Predictor has not been fitted"),
+        (lambda _: Predictor(device="cpu").fit([]), "needs at least 1 example"),
+        (lambda _: tiny().fit(PAIRS, augmented=PAIRS, p_aug=2), "p_aug is 2"),
+        (lambda _: tiny().fit(PAIRS, augmented=PAIRS, p_aug="a"), "p_aug is 'a', expected a number"),
+        (lambda _: tiny().fit(PAIRS, p_aug=0.1), r"p_aug is 0\.1, but there are no new examples"),
+        (lambda _: tiny().fit([1, 2]), "data:1"),
+        (lambda _: tiny().fit([[1, 2]]), "data:1"),
+        (lambda _: tiny(network="big").fit(PAIRS), "unknown size 'big'"),
+        (lambda fitted: fitted.predict(["a", ""]), "inputs:2: the input is empty"),
+        (lambda fitted: fitted.predict(None), "None is no input"),
+        (lambda fitted: fitted.predict(["a", None]), "inputs:2: the input is 'None'"),
+        (lambda fitted: fitted.score([]), "nothing to score"),
+    ],
+)
+def test_what_cannot_be_done_is_said(fitted: Predictor, ask: Callable[[Predictor], object], words: str) -> None:
+    with pytest.raises(RecombineError, match=words):
+        ask(fitted)
