@@ -18,11 +18,11 @@ from commands import Run, assert_is_sentence
 
 import recombine
 from recombine.cli import main
-from recombine.cli.augment import NOVELTIES
 from recombine.cli.files import Reading
+from recombine.cli.options import NOVELTIES, SIZES
 from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
-from recombine.cli.training import SIZES, outcome
+from recombine.cli.training import outcome
 from recombine.data import files, scan, sigmorphon, text
 from recombine.data.sigmorphon import SHA256
 from recombine.neighborhoods import NEIGHBORHOODS

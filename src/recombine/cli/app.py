@@ -110,12 +110,6 @@ for _group, _functions in COMMANDS.items():
         _group.command(_function.__name__.removesuffix("_cli"), help=_help)(_command)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"recombine {__version__}")
-        raise typer.Exit
-
-
 HELP = """Makes new training examples by recombining old ones, for sequence-to-sequence data.
 
 \b
@@ -132,20 +126,17 @@ Example:
 @app.callback(invoke_without_command=True, help=HELP)
 def _recombine(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
+    if version:
+        typer.echo(f"recombine {__version__}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """Runs a command and returns the exit code.
-
-    Args:
-        arguments: The words after ``recombine``; None for those of the process.
-    """
+    """Runs a command, given as the words after ``recombine`` or by the process, and returns the exit code."""
     command = typer.main.get_command(app)
     try:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
@@ -154,16 +145,14 @@ def run(arguments: Sequence[str] | None) -> int:
     except Interrupted as error:
         return _complain(str(error), INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
-        status = INTERRUPTED
+        return _complain(AGAIN, INTERRUPTED)
     except OSError as error:
         return _complain(str(error), FAILED)
     except Exception as error:
         if not isinstance(error, _UsageError):
             raise
         return _complain(_usage_sentence(error), BAD_INPUT)
-    if status == INTERRUPTED:
-        return _complain(AGAIN, INTERRUPTED)
-    return status if isinstance(status, int) else 0
+    return _complain(AGAIN, INTERRUPTED) if status == INTERRUPTED else status or 0
 
 
 def _complain(sentence: str, code: int) -> int:

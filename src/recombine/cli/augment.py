@@ -6,22 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recombine.cli.files import (
-    Reading,
-    check_apart,
-    check_free,
-    check_model,
-    check_one_standard_input,
-    is_unfinished,
-    numbered,
-    state_of_training,
-    warn_of_test_in_training,
-    warn_of_unlike_outputs,
-    working_on,
-)
-from recombine.cli.options import AUTO, STANDARD, check_executor, check_json, chosen_executor
+from recombine.cli import files
+from recombine.cli.options import AUTO, STANDARD, check_json, chosen_executor
 from recombine.cli.printing import print_json, say, say_next, working
-from recombine.cli.training import SIZES, enough_memory, on_terminal, outcome, resumable, use_threads
+from recombine.cli.training import enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
 from recombine.example import Example
 from recombine.inflection import are_inflections
@@ -29,9 +17,6 @@ from recombine.inflection import are_inflections
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples
     from recombine.own_data.augmenters import GECA, Augmenter, Oversampler, Rarity
-
-NOVELTIES = ("pair", "input", "both")
-"""What can have to be new about a sample."""
 
 LEARNING = ("learned", "both")
 """The methods that train networks."""
@@ -96,7 +81,7 @@ class Request:
     @property
     def state(self) -> Path | None:
         """Where the state of training is saved until it is over."""
-        return state_of_training(self.model or self.output)
+        return files.state_of_training(self.model or self.output)
 
     @property
     def is_trained(self) -> bool:
@@ -109,7 +94,7 @@ class Request:
 def augment_cli(
     train: str,
     request: Request,
-    reading: Reading,
+    reading: files.Reading,
     *,
     test: str | None = None,
     threads: int | None = None,
@@ -124,30 +109,27 @@ def augment_cli(
     If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
     FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
     """
-    from recombine.data import files
+    from recombine.data.files import write
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
 
     _check(request)
     reading, targets = _of_model(request, reading)
-    check_one_standard_input(train, test)
-    check_apart(targets, [train, test])
+    files.check_apart(targets, [train, test])
     made = request.model or request.output
-    check_free(targets, force=force or is_unfinished(made))
+    files.check_free(targets, force=force or files.is_unfinished(made))
     check_json(json, request.output, "samples")
-    examples, tests = reading.read(train), None if test is None else reading.read(test)
-    warn_of_unlike_outputs(examples, reading.kind)
-    warn_of_test_in_training(examples, tests, named=test)
+    examples, tests = reading.read_with_test(train, test)
     use_threads(threads)
     reports = []
-    with working_on(made, targets) as goes_on:
+    with files.working_on(made, targets) as goes_on:
         with enough_memory(), resumable(request.state):
             augmenter = _fitted(request, examples, reading.kind)
             every = _drawn(request, augmenter)
         for samples, target in zip(every, targets, strict=True):
             columns = "sigmorphon" if are_inflections(samples) else "tsv"
             format = columns if target.endswith(".tsv") else "jsonl"
-            files.write(samples, target, format=format, tokens=reading.kind, force=force or goes_on)
+            write(samples, target, format=format, tokens=reading.kind, force=force or goes_on)
             reports.append(_report(request, samples, target, train=examples, test=tests))
         forget_state(request.state)
     document = reports[0]
@@ -159,7 +141,7 @@ def augment_cli(
         print_json(document)
     beside = reading.beside(targets[0])
     # No options may be right for both files; but word forms are written as they are read.
-    if targets[0] == STANDARD or reading in (beside, Reading(format="sigmorphon", tokens=reading.tokens)):
+    if targets[0] == STANDARD or reading in (beside, files.Reading(format="sigmorphon", tokens=reading.tokens)):
         say_next("audit", targets[0], "--train", train, *reading.options)
     else:
         say_next("inspect", targets[0], *beside.options)
@@ -170,11 +152,10 @@ def _check(request: Request) -> None:
     from recombine.neighborhoods import NEIGHBORHOODS
     from recombine.own_data.augmenters import METHODS
 
-    known = {"method": METHODS, "size": SIZES, "neighborhood": (AUTO, *NEIGHBORHOODS), "novelty": NOVELTIES}
-    for option, names in known.items():
-        name = getattr(request, option)
-        if name is not None and name not in names:
-            raise unknown(option, name, names)
+    if request.method not in METHODS:
+        raise unknown("method", request.method, METHODS)
+    if request.neighborhood not in (AUTO, *NEIGHBORHOODS):
+        raise unknown("neighborhood", request.neighborhood, (AUTO, *NEIGHBORHOODS))
     for option, methods in OPTIONS.items():
         if request.method not in methods and getattr(request, option) not in (None, AUTO):
             name = option.replace("_", "-")
@@ -190,22 +171,21 @@ def _check(request: Request) -> None:
             f"the temperature is {request.temperature:g}, expected more than 0.",
             hint="For the safest samples give a small one, such as 0.1.",
         )
-    check_executor(request.executor, request.address)
     if request.model is not None and not request.is_trained:
-        check_model(request.model, force=False)
+        files.check_model(request.model, force=False)
 
 
-def _of_model(request: Request, reading: Reading) -> tuple[Reading, list[str]]:
+def _of_model(request: Request, reading: files.Reading) -> tuple[files.Reading, list[str]]:
     """Returns how files are read, and the files to write: one for each network, of which a trained model knows both."""
     from recombine.augmentation.recombination import KIND
     from recombine.data.store import read_model
     from recombine.training.stored import read_notes
 
     if request.model is None or not request.is_trained:
-        return reading, numbered(request.output, request.seeds or 1)
+        return reading, files.numbered(request.output, request.seeds or 1)
     networks = len(read_model(Path(request.model), KIND)["seeds"])
     reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
-    return reading, numbered(request.output, networks)
+    return reading, files.numbered(request.output, networks)
 
 
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler":
@@ -218,7 +198,8 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     if request.gaps is not None:
         settings |= {"gaps": request.gaps, "fewest_gaps_first": True}
     if request.method in LEARNING:
-        executor = chosen_executor(request.executor, request.address) if request.executor else None
+        asked = request.executor or request.address
+        executor = chosen_executor(request.executor, request.address) if asked else None
         settings |= {"device": request.device, "executor": executor}
     is_trained = request.is_trained
     if is_trained:

@@ -1,26 +1,14 @@
 """``recombine compare``: does augmentation help on one's own data?"""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typer import echo
 
-from recombine.cli.files import (
-    DIRECTIONS,
-    Reading,
-    check_direction,
-    check_free,
-    check_one_standard_input,
-    is_unfinished,
-    name_of,
-    warn_of_test_in_training,
-    warn_of_unlike_outputs,
-    working_on,
-)
-from recombine.cli.options import AUTO, SERIAL, check_executor, chosen_executor, device_of
+from recombine.cli import files
+from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
 from recombine.cli.printing import counted, print_json, print_table, say, say_next
 from recombine.cli.training import enough_memory, on_terminal, resumable, use_threads
 from recombine.errors import RecombineError
@@ -29,7 +17,6 @@ from recombine.inflection import ANALYSIS, are_inflections
 if TYPE_CHECKING:
     from recombine.comparison.compare import Comparison, Plan
     from recombine.comparison.splitting import Split
-    from recombine.comparison.verdict import Judged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +47,7 @@ class Options:
 def compare_cli(
     data: str,
     options: Options,
-    reading: Reading,
+    reading: files.Reading,
     *,
     test: str | None = None,
     output: str | None = None,
@@ -94,21 +81,17 @@ def compare_cli(
     methods = [name.strip() for name in options.methods.split(",") if name.strip()]
     plan = Plan(**{**asdict(options), "methods": methods, "direction": options.direction or ANALYSIS})
     plan.check()
-    check_executor(executor, address)
     folder = None if output is None else Path(output)
     if folder is not None:
         if folder.exists() and not folder.is_dir():
             raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
-        check_free([folder / RUN_FILE], force=force or is_unfinished(str(folder / RUN_FILE)))
-    check_one_standard_input(data, test)
-    examples, tests = reading.read(data), None if test is None else reading.read(test)
-    warn_of_unlike_outputs(examples, reading.kind)
-    warn_of_test_in_training(examples, tests, named=test)
+        files.check_free([folder / RUN_FILE], force=force or files.is_unfinished(str(folder / RUN_FILE)))
+    examples, tests = reading.read_with_test(data, test)
     if tests is None:
         split = hold_out(examples, seed=plan.seed, epsilon=plan.epsilon)
     else:
         split = given(examples, tests, epsilon=plan.epsilon)
-    check_direction(options.direction, split.train, place=data)
+    files.check_direction(options.direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
     plan = replace(plan, device=device_of(who, plan.device))
@@ -116,8 +99,8 @@ def compare_cli(
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if plan.learns else PREDICTORS
     names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
-    files = [] if folder is None else [str(folder / name) for name in names]
-    with working_on(files[0] if files else None, files) as goes_on:
+    made = [] if folder is None else [str(folder / name) for name in names]
+    with files.working_on(made[0] if made else None, made) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
             shown = on_terminal(max_time=plan.max_time)
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
@@ -144,7 +127,7 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
         f"{sum(split.rare):,} have something rare in them. Rare: {rare}.{seen}"
     )
     if are_inflections(split.train):
-        say(DIRECTIONS[plan.direction])
+        say(files.DIRECTIONS[plan.direction])
     if not kept:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:
@@ -157,45 +140,29 @@ def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None
     from recombine.report.run import write_run
 
     origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
-    run = run_record(found, title=Path(name_of(data)).name, command=origin["command"], provenance=origin)
+    run = run_record(found, title=Path(files.name_of(data)).name, command=origin["command"], provenance=origin)
     samples = write_samples(found, folder)
     say(f"Wrote {write_run(run, folder, force=force)}, and all samples to {samples}.")
 
 
 def _show(found: "Comparison", *, json: bool) -> None:
     from recombine.comparison.document import comparison
+    from recombine.evaluation.significance import summarize
 
     if json:
         network = {"chosen": found.network.name, "reason": found.network.reason}
         print_json({"comparison": list(map(asdict, comparison(found))), "network": network, "verdict": found.verdict})
         return
-    header = ("", "new examples", "all", "rare", "other", "rare: p", "other: p")
-    rows = [
-        (
-            method,
-            _count([len(samples) for samples in found.drawn.samples[method]]),
-            *(_score(parts[part]) for part in ("all", "rare", "other")),
-            *(_p(parts[part]) for part in ("rare", "other")),
-        )
-        for method, parts in found.judged.items()
-    ]
-    print_table(rows, header=header)
+    rows = []
+    for method, parts in found.judged.items():
+        counts = [len(samples) for samples in found.drawn.samples[method]]
+        least, most = min(counts), max(counts)
+        cells = ["-" if not most else f"{most:,}" if least == most else f"{least:,} to {most:,}"]
+        for scores in (parts["all"].scores, parts["rare"].scores, parts["other"].scores):
+            deviation = f" ± {summarize(scores).deviation:.3f}" if len(scores) > 1 else ""
+            cells.append(f"{summarize(scores).mean:.3f}{deviation}" if scores else "-")
+        for p in (parts["rare"].p, parts["other"].p):
+            cells.append("-" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}")
+        rows.append((method, *cells))
+    print_table(rows, header=("", "new examples", "all", "rare", "other", "rare: p", "other: p"))
     echo(f"\nPredictors: {found.network}.\n{found.verdict}")
-
-
-def _count(by_seed: Sequence[int]) -> str:
-    least, most = min(by_seed), max(by_seed)
-    return "-" if not most else f"{most:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def _score(judged: "Judged") -> str:
-    from recombine.evaluation.significance import summarize
-
-    if not judged.scores:
-        return "-"
-    found = summarize(judged.scores)
-    return f"{found.mean:.3f} ± {found.deviation:.3f}" if len(judged.scores) > 1 else f"{found.mean:.3f}"
-
-
-def _p(judged: "Judged") -> str:
-    return "-" if judged.p is None else "< 0.001" if judged.p < 0.001 else f"{judged.p:.3f}"

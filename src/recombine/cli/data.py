@@ -5,15 +5,7 @@ from pathlib import Path
 
 from typer import echo
 
-from recombine.cli.files import (
-    Reading,
-    check_free,
-    check_one_standard_input,
-    is_unfinished,
-    say_direction,
-    warn_of_strange_tokens,
-    working_on,
-)
+from recombine.cli import files
 from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.data.output import all_or_none
 from recombine.example import Example
@@ -65,9 +57,10 @@ def sigmorphon_cli(
     """
 
     def draw() -> list[Sequence[Example]]:
-        from recombine.data import files, sigmorphon
+        from recombine.data import sigmorphon
+        from recombine.data.files import read_inflections
 
-        inflections = files.read_inflections(sigmorphon.locate(language, source))
+        inflections = read_inflections(sigmorphon.locate(language, source))
         drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
         parts = (drawn.train, drawn.past, drawn.future, drawn.other)
         return [[inflection.for_generation for inflection in part] for part in parts]
@@ -85,15 +78,15 @@ def _write(
     json: bool,
 ) -> None:
     """Makes the parts of a dataset, writes all of their files or none, and says what was written."""
-    from recombine.data import files
+    from recombine.data.files import write
 
     paths = [str(Path(folder) / name) for name in names]
-    check_free(paths, force=force or is_unfinished(paths[-1]))
+    files.check_free(paths, force=force or files.is_unfinished(paths[-1]))
     with working("Making the dataset"):
         parts = make()
-    with working_on(paths[-1], paths) as goes_on, all_or_none(paths):
+    with files.working_on(paths[-1], paths) as goes_on, all_or_none(paths):
         for path, part in zip(paths, parts, strict=True):
-            files.write(part, path, format=format, force=force or goes_on)
+            write(part, path, format=format, force=force or goes_on)
     counts = {path: len(part) for path, part in zip(paths, parts, strict=True)}
     if json:
         print_json({"files": [{"path": path, "examples": count} for path, count in counts.items()]})
@@ -110,7 +103,7 @@ def export_cli(
     output: str,
     to: str = "tsv",
     p_aug: float | None = None,
-    reading: Reading,
+    reading: files.Reading,
     force: bool = False,
     json: bool = False,
 ) -> None:
@@ -131,16 +124,16 @@ def export_cli(
     from recombine.data.export import README, check_toolkit, export
 
     check_toolkit(to)
-    check_one_standard_input(data, new)
+    files.check_one_standard_input(data, new)
     readme = Path(output) / README  # the last file that is written, and the one that is locked
-    check_free([readme], force=force or is_unfinished(str(readme)))
+    files.check_free([readme], force=force or files.is_unfinished(str(readme)))
     originals, made = reading.read(data), reading.read(new)
-    warn_of_strange_tokens(originals, made)
-    say_direction(originals)
+    files.warn_of_strange_tokens(originals, made)
+    files.say_direction(originals)
     done = export(originals, made, output, to=to, p_aug=p_aug, tokens=reading.kind, force=force)
     if json:
-        files = [str(path) for path in done.files]
-        print_json({"to": to, "originals": len(originals), "new": len(made), "files": files, "how": done.how})
+        written = [str(path) for path in done.files]
+        print_json({"to": to, "originals": len(originals), "new": len(made), "files": written, "how": done.how})
         return
     for path in done.files:
         say(f"Wrote {path}.")

@@ -96,12 +96,25 @@ class Reading:
             )
         return examples
 
-    def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
-        """Returns the examples as predictors see them; see ``directed``.
+    def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:
+        """Returns training examples and test examples, if there are any; warns if either are of little use."""
+        from recombine.data.vocabulary import are_unlike
 
-        Args:
-            source: The path, or ``-``.
-            direction: Of word forms; None: analysis, but where columns were named all is taken as it is.
+        check_one_standard_input(train, test)
+        examples, tests = self.read(train), None if test is None else self.read(test)
+        if self.kind == "words" and are_unlike(examples):
+            say(
+                f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so there is "
+                "little to recombine. If outputs share parts of words, give --tokens characters."
+            )
+        if tests is not None and {*tests} == {*examples}:
+            say(f"Warning: {test} has the same examples as the training file, so it tests nothing.")
+        return examples, tests
+
+    def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
+        """Returns the examples as predictors of a direction see them; see ``directed``.
+
+        Without a direction word forms are analyses, unless columns were named: then all is taken as it is.
         """
         examples = self.read(source)
         if (direction is None and self.columns is not None) or not are_word_forms(examples):
@@ -120,9 +133,7 @@ class Reading:
     def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
         """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line.
 
-        Args:
-            source: The path, or ``-``.
-            direction: Of word forms: what is the input of lemma, form, tags; None: the form.
+        The direction says what is the input of lemma, form, tags; None: the form.
         """
         from recombine.data import files
 
@@ -158,13 +169,7 @@ def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> str | 
 
 
 def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -> None:
-    """Warns where a model is asked for what it has not learned.
-
-    Args:
-        model: Its folder.
-        notes: What is kept with it.
-        asked: The direction of what it is asked; None if unknown.
-    """
+    """Warns if a model, kept in a folder with these notes, is asked for another direction than it has learned."""
     from recombine.training.stored import direction_of
 
     learned = direction_of(notes)
@@ -210,32 +215,8 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
             )
 
 
-def warn_of_test_in_training(train: Sequence[Example], test: Sequence[Example] | None, *, named: str | None) -> None:
-    """Warns if the test examples, which come from the file of this name, are the training examples."""
-    if test is not None and {*test} == {*train}:
-        say(f"Warning: {named} has the same examples as the training file, so it tests nothing.")
-
-
-def warn_of_unlike_outputs(examples: Sequence[Example], tokens: str) -> bool:
-    """Warns if hardly any two outputs share a token, though they may share characters; returns whether it did."""
-    from recombine.data.vocabulary import are_unlike
-
-    unlike = tokens == "words" and are_unlike(examples)
-    if unlike:
-        say(
-            f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so there is "
-            "little to recombine. If outputs share parts of words, give --tokens characters."
-        )
-    return unlike
-
-
 def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
-    """Raises an error if a file to be written exists already or cannot be written, before any work is done for it.
-
-    Args:
-        targets: Paths; ``-`` is always free.
-        force: Whether files may be replaced.
-    """
+    """Raises an error if a file to be written exists already or cannot be written, before any work is done for it."""
     for target in targets:
         output.check_free(target, force=force)
 
@@ -278,9 +259,6 @@ def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
 
     Yields:
         Whether a run that was making this was killed; see `is_unfinished`.
-
-    Raises:
-        RecombineError: If another process is making it.
     """
     state = state_of_training(target)
     special = target is not None and Path(target).exists() and not Path(target).is_file() and not Path(target).is_dir()
@@ -294,11 +272,7 @@ def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
 
 
 def numbered(output: str, count: int) -> list[str]:
-    """Returns the names of one file for each network: OUT.jsonl for one, else OUT.0.jsonl, OUT.1.jsonl and so on.
-
-    Raises:
-        RecombineError: If several are to go to standard output.
-    """
+    """Returns the names of one file for each network: OUT.jsonl for one, else OUT.0.jsonl, OUT.1.jsonl and so on."""
     if count == 1:
         return [output]
     if output == STANDARD:

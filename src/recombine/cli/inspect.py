@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer import echo
 
-from recombine.cli.files import Reading, check_one_standard_input, warn_of_test_in_training, warn_of_unlike_outputs
+from recombine.cli.files import Reading
 from recombine.cli.options import AUTO
 from recombine.cli.printing import percent, print_json, print_table, say_next, working
 from recombine.errors import unknown
@@ -43,22 +43,21 @@ def inspect_cli(
       neighborhood RULE: one-prototype, long-short, long-long, swap, tagged, all or none; auto: the one that augment
         chooses.
     """
+    from recombine.data.vocabulary import are_unlike
     from recombine.neighborhoods import NEIGHBORHOODS
 
-    check_one_standard_input(train, test)
     known = (AUTO, "all", "none", *NEIGHBORHOODS)
     if neighborhood not in known:
         raise unknown("neighborhood", neighborhood, known)
-    examples, tests = reading.read(train), None if test is None else reading.read(test)
+    examples, tests = reading.read_with_test(train, test)
     with working("Looking for neighborhoods"):
         found = _inspected(examples, tests, epsilon=epsilon, neighborhood=neighborhood, seed=seed)
     if json:
         print_json(found)
     else:
         _print(found)
-    unlike = warn_of_unlike_outputs(examples, reading.kind)
-    warn_of_test_in_training(examples, tests, named=test)
-    reading = replace(reading, tokens="characters") if unlike else reading
+    if reading.kind == "words" and are_unlike(examples):
+        reading = replace(reading, tokens="characters")
     say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")
 
 

@@ -25,6 +25,8 @@ STANDARD = "-"
 """Stands for standard input or output."""
 
 EXECUTORS = SERIAL, PROCESSES, RAY = ("serial", "processes", "ray")
+SIZES = ("small", "paper")
+NOVELTIES = ("pair", "input", "both")
 
 SHARED = """What several commands share.
 
@@ -57,18 +59,30 @@ def _more_than_0(value: float | None) -> float | None:
     return value
 
 
+def _one_of(kind: str, names: tuple[str, ...]) -> dict[str, Any]:
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in names:
+            raise unknown(kind, value, names)
+        return value
+
+    return {"callback": check}
+
+
 NAMES = {"output": ("-o", "--output"), "n": ("-n", "--count"), "open_page": ("--open",)}
 """The options of arguments that have other names."""
 
 LIMITS: dict[str, dict[str, Any]] = {
     **{name: {"min": 1} for name in ("epochs", "n", "population", "seeds", "threads")},
     "beam": {"min": 1, "max": 1000},
+    "executor": _one_of("executor", EXECUTORS),
     "gaps": {"min": 1, "max": 9},
     "max_time": {"callback": _more_than_0},
+    "novelty": _one_of("novelty", NOVELTIES),
     "pick": {"min": 1, "max": 1000},
     "port": {"min": 0, "max": 65535},
     "prototypes": {"min": 0, "max": 2},
     "seed": {"min": 0},
+    "size": _one_of("size", SIZES),
     "tiny": {"hidden": True},
 }
 """What values options may have, and which option only tests need."""
@@ -138,14 +152,6 @@ def check_json(json: bool, output: str, what: str) -> None:
         raise RecombineError(f"--json and the {what} cannot both go to standard output.", hint="Name a file with -o.")
 
 
-def check_executor(name: str | None, address: str | None) -> None:
-    """Raises an error for an unknown executor, or an address without a cluster."""
-    if name is not None and name not in EXECUTORS:
-        raise unknown("executor", name, EXECUTORS)
-    if address is not None and name != RAY:
-        raise RecombineError(f"--address needs --executor {RAY}.")
-
-
 def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> "Executor":
     """Returns who is to do the work.
 
@@ -155,12 +161,13 @@ def chosen_executor(name: str | None, address: str | None = None, *, workers: in
         workers: How many processes; None: one for each processor.
 
     Raises:
-        RecombineError: If there is no such executor, cluster, or package.
+        RecombineError: If there is no such cluster or package.
     """
     from recombine.execution import executor
     from recombine.execution.cluster import Ray
 
-    check_executor(name, address)
+    if address is not None and name != RAY:
+        raise RecombineError(f"--address needs --executor {RAY}.")
     if name == RAY:
         return Ray(address)
     return executor.Processes(workers) if name == PROCESSES else executor.SERIAL

@@ -11,7 +11,7 @@ from typer import echo
 
 from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
 from recombine.cli.printing import MatrixProgress, percent, print_json, print_table, say
-from recombine.cli.training import SIZES, Interrupted, use_threads
+from recombine.cli.training import Interrupted, use_threads
 from recombine.data.output import locked, sweep_within
 from recombine.errors import RecombineError, unknown
 
@@ -186,8 +186,6 @@ def table2_cli(
 
     show, named = running.show, _listed(languages)
     numbers = _listed(hints or ("4,8,16" if show else "8"))
-    if size not in SIZES:
-        raise unknown("size", size, SIZES)
     for split in _listed(splits):
         if split not in map(str, SPLITS):
             raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
@@ -206,7 +204,8 @@ def table2_cli(
     for number in numbers:
         if number not in map(str, HINTS):
             raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
-    for path, language in [(locate(language, source), language) for language in named if source and not show]:
+    for language in named if source is not None and not show else ():
+        path = locate(language, source)
         if not is_official(path, language):
             say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
     wanted: Size = "tiny" if running.tiny else cast("Size", size)
@@ -229,8 +228,10 @@ def samples_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = F
       output DIR: Where the figures are kept.
     """
     from recombine.paper.reports import sample_reports
+    from recombine.paper.rows import read_rows
+    from recombine.paper.tables import in_order
 
-    reports = sample_reports(_records(output))
+    reports = sample_reports(in_order(_recorded(output), read_rows()))
     if json:
         print_json([asdict(report) for report in reports])
         return
@@ -250,8 +251,7 @@ def samples_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = F
             echo()
             _print_title(f"{report.row}, {report.column}", markdown=markdown)
         for sample in report.listing:
-            text = f"{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}"
-            echo(f"- {text}" if markdown else text)
+            echo(f"{'- ' if markdown else ''}{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}")
 
 
 def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = False) -> None:
@@ -264,8 +264,10 @@ def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = Fal
       output DIR: Where the figures are kept.
     """
     from recombine.paper.reports import item_reports
+    from recombine.paper.rows import read_rows
+    from recombine.paper.tables import in_order
 
-    items = item_reports(_records(output))
+    items = item_reports(in_order(_recorded(output), read_rows()))
     if json:
         print_json([asdict(item) for item in items])
         return
@@ -295,27 +297,16 @@ def _recorded(
     """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
     from recombine.paper.records import read_records
 
-    names = None if rows is None else {row.name for row in rows}
-    everything = read_records(folder)
-    found = [
-        record
-        for record in everything
-        if (columns is None or record["column"] in columns) and (names is None or record["row"] in names)
-    ]
+    found = everything = read_records(folder)
+    if columns is not None:
+        found = [record for record in found if record["column"] in columns]
+    if rows is not None:
+        found = [record for record in found if record["row"] in {row.name for row in rows}]
     if not found:
-        raise RecombineError(
-            "there are no figures of what was asked for here." if everything else "there are no figures here.",
-            place=str(folder),
-            hint="Run the experiments first, or name another folder.",
-        )
+        what = "figures of what was asked for" if everything else "figures"
+        hint = "Run the experiments first, or name another folder."
+        raise RecombineError(f"there are no {what} here.", place=str(folder), hint=hint)
     return found
-
-
-def _records(folder: Path) -> "Records":
-    from recombine.paper.rows import read_rows
-    from recombine.paper.tables import in_order
-
-    return in_order(_recorded(folder), read_rows())
 
 
 def _print_figures(records: "Records", running: Running) -> None:

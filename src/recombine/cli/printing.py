@@ -33,11 +33,9 @@ def say(text: str) -> None:
 
 
 def say_next(*words: str | None) -> None:
-    """Names the command to run next, the last thing that a command says.
+    """Names the command to run next, the last thing that a command says, by its words after ``recombine``.
 
-    Args:
-        words: The words of the command after ``recombine``; None and standard input, which cannot be read again, show
-            as a placeholder.
+    None and standard input, which cannot be read again, show as a placeholder.
     """
     shown = " ".join("FILE" if word in (None, STANDARD) else shlex.quote(str(word)) for word in words)
     say(f"Next: recombine {shown}")
@@ -143,10 +141,7 @@ def progress(
 def searching(what: str, examples: int, executor: "Executor | None" = None) -> Iterator["Effort"]:
     """Gives the effort of a search for neighborhoods: many examples are searched in parts, with progress.
 
-    Args:
-        what: What is under way.
-        examples: How many different ones there are.
-        executor: Who searches the parts; None: as many processes as torch has threads.
+    Who searches the parts is by default as many processes as torch has threads.
     """
     from recombine.execution.executor import Processes
     from recombine.neighborhoods import ALONE, Effort, trial_step

@@ -4,19 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from recombine.cli.files import (
-    DIRECTIONS,
-    Reading,
-    check_free,
-    check_one_standard_input,
-    is_unfinished,
-    name_of,
-    numbered,
-    say_direction,
-    warn_of_direction,
-    warn_of_strange_tokens,
-    working_on,
-)
+from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD, check_json
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
@@ -26,6 +14,7 @@ from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
+    from recombine.data.vocabulary import Vocabulary
     from recombine.prediction.predictor import Prediction, Predictor
 
 NOTHING = "<nothing>"
@@ -59,7 +48,7 @@ def predict_cli(
     all_seeds: bool = False,
     device: str = AUTO,
     threads: int | None = None,
-    reading: Reading,
+    reading: files.Reading,
     force: bool = False,
     json: bool = False,
 ) -> None:
@@ -76,28 +65,28 @@ def predict_cli(
         write one file each: FILE.0.jsonl, FILE.1.jsonl, …
       all_seeds: Ask every network, not only the first.
     """
-    from recombine.data import files
+    from recombine.data.files import write
     from recombine.data.text import split
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
-    predictor = _load(model, device)
-    targets = numbered(output, len(predictor.seeds) if all_seeds else 1)
-    check_free(targets, force=force or is_unfinished(output))
+    predictor, vocabulary = _load(model, device)
+    targets = files.numbered(output, len(predictor.seeds) if all_seeds else 1)
+    files.check_free(targets, force=force or files.is_unfinished(output))
     tokens, reading = reading.tokens, reading.for_model(model, predictor.notes)
     asked = reading.read_inputs(inputs, direction_of(predictor.notes))
-    if predictor.vocabulary_ is not None and are_of_word_forms(predictor.vocabulary_.tokens):
+    if are_of_word_forms(vocabulary.tokens):
         words = {token for x in asked for token in x}
         direction = INFLECTION if any(map(is_tag, words)) else ANALYSIS
         # Forms that were read as words are taken apart, except for those that have been written apart.
         if tokens is None and direction == ANALYSIS and any(len(word) > 1 for word in words):
             asked = [split(" ".join(x), "characters") for x in asked]
-        say(DIRECTIONS[direction])
-        warn_of_direction(model, predictor.notes, direction)
+        say(files.DIRECTIONS[direction])
+        files.warn_of_direction(model, predictor.notes, direction)
     use_threads(threads)
     predictions = _predict(predictor, asked, beam)[: len(targets)]
     empty = 0
-    with working_on(output, targets) as goes_on, all_or_none(targets):
+    with files.working_on(output, targets) as goes_on, all_or_none(targets):
         for target, each in zip(targets, predictions, strict=True):
             pairs = []
             for x, prediction in zip(asked, each, strict=True):
@@ -106,8 +95,8 @@ def predict_cli(
                 origin = Provenance("prediction", log_probability=prediction.log_probability)
                 pairs.append(Example(x, y or (NOTHING,), origin))
             format = "tsv" if target.endswith(".tsv") else "jsonl"
-            files.write(pairs, target, format=format, tokens=reading.kind, force=force or goes_on)
-    unseen = _unseen_tokens(predictor, [Example(x, ()) for x in asked])
+            write(pairs, target, format=format, tokens=reading.kind, force=force or goes_on)
+    unseen = vocabulary.unseen([Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
     about_empty = f" {empty:,} of them have no tokens, written as {NOTHING}." if empty else ""
@@ -123,7 +112,7 @@ def evaluate_cli(
     beam: int = 1,
     device: str = AUTO,
     threads: int | None = None,
-    reading: Reading,
+    reading: files.Reading,
     json: bool = False,
 ) -> None:
     """Scores predictors on a test set by exact match and micro-F1, for each seed and over all of them.
@@ -139,10 +128,10 @@ def evaluate_cli(
     from recombine.evaluation.significance import summarize
     from recombine.training.stored import direction_of
 
-    predictor = _load(model, device)
+    predictor, vocabulary = _load(model, device)
     reading = reading.for_model(model, predictor.notes)
     examples = reading.read_for_prediction(test, None if reading.columns else direction_of(predictor.notes))
-    warn_of_direction(model, predictor.notes, say_direction(examples))
+    files.warn_of_direction(model, predictor.notes, files.say_direction(examples))
     use_threads(threads)
     predictions = _predict(predictor, [example.x for example in examples], beam)
     scores = {
@@ -151,7 +140,7 @@ def evaluate_cli(
     }
     measures = ("exact_match", "micro_f1")
     over_all = {name: summarize([score[name] for score in scores.values()]) for name in measures}
-    unseen = _unseen_tokens(predictor, examples)
+    unseen = vocabulary.unseen(examples)
     with_unseen = sum(not {*unseen}.isdisjoint((*example.x, *example.y)) for example in examples)
     if json:
         summaries = {name: asdict(summary) for name, summary in over_all.items()}
@@ -166,7 +155,9 @@ def evaluate_cli(
     say_next("predict", model, test, *reading.options, "-o", predicted)
 
 
-def score_cli(*, gold: str, predicted: str, train: str | None = None, reading: Reading, json: bool = False) -> None:
+def score_cli(
+    *, gold: str, predicted: str, train: str | None = None, reading: files.Reading, json: bool = False
+) -> None:
     """Scores predictions by exact match and micro-F1.
 
     Example:
@@ -182,14 +173,14 @@ def score_cli(*, gold: str, predicted: str, train: str | None = None, reading: R
     """
     from recombine.evaluation.metrics import novel
 
-    check_one_standard_input(gold, predicted, train)
+    files.check_one_standard_input(gold, predicted, train)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
         guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
         analysed = not any(is_tag(token) for example in guessed for token in example.x)
         right = directed(right, ANALYSIS if analysed else INFLECTION)
-    _check_aligned(right, guessed, gold=name_of(gold), predicted=name_of(predicted))
-    say_direction(right)
+    _check_aligned(right, guessed, gold=files.name_of(gold), predicted=files.name_of(predicted))
+    files.say_direction(right)
     pairs = [(one.y, other.y) for one, other in zip(right, guessed, strict=True)]
     scores = {"all": _score(pairs)}
     if train is not None:
@@ -213,7 +204,7 @@ def audit_cli(
     train: str,
     test: str | None = None,
     gold: str | None = None,
-    reading: Reading,
+    reading: files.Reading,
     json: bool = False,
 ) -> None:
     """Counts how many samples are right, well formed, novel, repeated, or in the test set.
@@ -229,11 +220,11 @@ def audit_cli(
     from recombine.data.scan import interpret
     from recombine.evaluation.metrics import audit
 
-    check_one_standard_input(samples, train, test)
+    files.check_one_standard_input(samples, train, test)
     if gold is not None and gold not in GOLD:
         raise unknown("gold function", gold, GOLD)
     made, examples = reading.read(samples), reading.read(train)
-    warn_of_strange_tokens(examples, made)
+    files.warn_of_strange_tokens(examples, made)
     tests = None if test is None else reading.read(test)
     found = audit(made, gold=interpret if gold else None, train=examples, test=tests)
     if json:
@@ -245,11 +236,13 @@ def audit_cli(
     say_next("train", train, "--augmented", samples, *reading.options, "-o", "predictor")
 
 
-def _load(model: str, device: str) -> "Predictor":
+def _load(model: str, device: str) -> "tuple[Predictor, Vocabulary]":
     from recombine.prediction.predictor import Predictor
 
     with enough_memory():
-        return Predictor.load(model, device=device)
+        predictor = Predictor.load(model, device=device)
+    assert predictor.vocabulary_ is not None
+    return predictor, predictor.vocabulary_
 
 
 def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "list[list[Prediction]]":
@@ -258,10 +251,6 @@ def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "li
 
     with enough_memory(), working(f"Predicting {len(inputs):,} outputs"):
         return predictor.predict(inputs, Decoding("beam", width=beam) if beam > 1 else Decoding("greedy"))
-
-
-def _unseen_tokens(predictor: "Predictor", examples: Sequence[Example]) -> list[str]:
-    return [] if predictor.vocabulary_ is None else predictor.vocabulary_.unseen(examples)
 
 
 def _about(unseen: Sequence[str]) -> str:

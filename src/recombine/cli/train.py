@@ -3,21 +3,10 @@
 from pathlib import Path
 from statistics import fmean
 
-from recombine.cli.files import (
-    Reading,
-    check_direction,
-    check_model,
-    check_one_standard_input,
-    is_unfinished,
-    numbered,
-    say_direction,
-    state_of_training,
-    warn_of_strange_tokens,
-    working_on,
-)
+from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD
 from recombine.cli.printing import counted, print_json, say, say_next
-from recombine.cli.training import check_size, enough_memory, on_terminal, outcome, resumable, use_threads
+from recombine.cli.training import enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
@@ -37,7 +26,7 @@ def train_cli(
     max_time: float | None = None,
     device: str = AUTO,
     threads: int | None = None,
-    reading: Reading,
+    reading: files.Reading,
     force: bool = False,
     json: bool = False,
 ) -> None:
@@ -59,22 +48,21 @@ def train_cli(
     from recombine.own_data.predictor import Predictor
     from recombine.own_data.settings import forget_state
 
-    check_size(size)
     if p_aug is not None and augmented is None:
         raise RecombineError("--p-aug says how often new examples are seen.", hint="Give them with --augmented.")
     if p_aug is not None and not 0 <= p_aug < 1:
         raise RecombineError(f"--p-aug is {p_aug:g}, expected at least 0 and less than 1.")
-    check_one_standard_input(train, augmented)
+    files.check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
-    check_model(output, force=force or is_unfinished(output))
+    files.check_model(output, force=force or files.is_unfinished(output))
     examples = reading.read_for_prediction(train, direction)
     new = read_new(augmented, examples, reading, networks=seeds or 1)
-    check_direction(direction, examples, place=train)
-    warn_of_strange_tokens(examples, [example for each in new for example in each])
-    learned = say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
+    files.check_direction(direction, examples, place=train)
+    files.warn_of_strange_tokens(examples, [example for each in new for example in each])
+    learned = files.say_direction(examples, otherwise=" For the other direction, give --direction inflection.")
     use_threads(threads)
-    state = state_of_training(output)
+    state = files.state_of_training(output)
     predictor = Predictor(
         seed=seed,
         seeds=seeds or 1,
@@ -86,7 +74,7 @@ def train_cli(
         device=device,
         progress=on_terminal(judged="held-out accuracy", max_time=max_time),
     )
-    with working_on(output) as goes_on:
+    with files.working_on(output) as goes_on:
         with enough_memory(), resumable(state):
             predictor.fit(examples, augmented_each=new, p_aug=p_aug, checkpoint=state)
         predictor.save(output, force=force or goes_on)
@@ -115,14 +103,16 @@ def train_cli(
     say_next("evaluate", output, None, *reading.options)
 
 
-def read_new(augmented: str | None, examples: list[Example], reading: Reading, *, networks: int) -> list[list[Example]]:
+def read_new(
+    augmented: str | None, examples: list[Example], reading: files.Reading, *, networks: int
+) -> list[list[Example]]:
     """Returns the new examples of each network, in the direction of the training examples.
 
     If there is no file of this name, each network has one of its own, with a number in its name.
     """
     if augmented is None:
         return [[]] * networks
-    own = numbered(augmented, networks) if networks > 1 else [augmented]
+    own = files.numbered(augmented, networks) if networks > 1 else [augmented]
     alike = Path(augmented).exists() or not Path(own[0]).exists()
     every = [reading.read(path) for path in ([augmented] if alike else own)]
     if are_word_forms(examples):  # augment writes inflections

@@ -7,32 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recombine.cli.printing import counted, progress, say, searching
-from recombine.errors import RecombineError, unknown
+from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
     from recombine.own_data.settings import Display
     from recombine.training.fitted import History
 
-SIZES = ("small", "paper")
-"""The sizes of networks; small ones are for a CPU."""
-
 
 def on_terminal(*, judged: str = "held out", max_time: float | None = None) -> "Display":
-    """Returns what shows on standard error how work goes.
-
-    Args:
-        judged: What the evaluation after each epoch of training tells.
-        max_time: The bound on training in seconds, if there is one.
-    """
+    """Returns what shows on standard error how work goes; arguments as for `progress`."""
     from recombine.own_data.settings import Display
 
     return Display(say=say, progress=partial(progress, judged=judged, max_time=max_time), searching=searching)
-
-
-def check_size(size: str | None) -> None:
-    """Raises an error for a size that there is not."""
-    if size is not None and size not in SIZES:
-        raise unknown("size", size, SIZES)
 
 
 class Interrupted(Exception):
