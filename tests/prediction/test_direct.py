@@ -1,10 +1,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from networks import MORPHOLOGY, NAMED, SCAN, network
 
 from recombine.augmentation.recombination import Recombination
@@ -14,7 +17,7 @@ from recombine.example import SEPARATOR, Example, Tokens
 from recombine.models.architecture import Architecture
 from recombine.models.scoring import score
 from recombine.neighborhoods import LongLong, LongShort
-from recombine.prediction.direct import DirectInference, Retriever
+from recombine.prediction.direct import DirectInference, Question, chunks
 from recombine.training.fitted import Fitted, History
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
@@ -71,7 +74,7 @@ def greedy(augmenter: Recombination, prototypes: Sequence[int], prefix: list[int
 @torch.no_grad()
 def brute_force(name: str, x: Tokens, replica: int) -> list[tuple[Tokens, float]]:
     augmenter = untrained(NAMED[name], seeds=(1, 2))
-    [tuples] = Retriever(EXAMPLES, augmenter.prototypes, first=2, second=2).retrieve([x])
+    [tuples] = DirectInference(augmenter, first=2, second=2).retrieve([x])
     prefix = VOCABULARY.encode((*x, SEPARATOR))[:-1]
     found = {greedy(augmenter, prototypes, prefix, replica) for prototypes in tuples.tolist()}
     whole = {ids for ids in found if EOS in ids and SEP not in ids}
@@ -142,24 +145,15 @@ def test_dropout_finds_other_candidates_but_judges_them_without() -> None:
     assert both
 
 
-def test_what_never_ends_is_cut_and_still_an_answer() -> None:
+@pytest.mark.parametrize(("bias", "length"), [({EOS: -100, SEP: -100}, LONGEST), ({SEP: 100}, 0)])
+def test_what_never_ends_is_cut_and_a_second_separator_ends_it(bias: dict[int, float], length: int) -> None:
     augmenter = untrained(replace(SCAN, copying="none", tied_output=False))
     write = augmenter.fitted_.model.write
     assert write is not None
     with torch.no_grad():
-        write.bias[..., EOS] = -100
-        write.bias[..., SEP] = -100
-    for prediction in DirectInference(augmenter).predict(INPUTS)[0]:
-        assert len(prediction.y) == LONGEST
-
-
-def test_a_second_separator_ends_the_output() -> None:
-    augmenter = untrained(replace(SCAN, copying="none", tied_output=False))
-    write = augmenter.fitted_.model.write
-    assert write is not None
-    with torch.no_grad():
-        write.bias[..., SEP] = 100
-    assert [prediction.y for prediction in DirectInference(augmenter).predict(INPUTS)[0]] == [()] * len(INPUTS)
+        for token, value in bias.items():
+            write.bias[..., token] = value
+    assert [len(prediction.y) for prediction in DirectInference(augmenter).predict(INPUTS)[0]] == [length] * len(INPUTS)
 
 
 def test_unknown_tokens_can_be_copied_from_the_input() -> None:
@@ -174,16 +168,51 @@ def test_unknown_tokens_can_be_copied_from_the_input() -> None:
 
 
 def test_what_cannot_be_done_is_said() -> None:
-    with pytest.raises(RecombineError, match="not been fitted"):
-        DirectInference(Recombination(LongShort(), Recipe(network=SCAN))).predict(INPUTS)
-    with pytest.raises(RecombineError, match="latent"):
-        DirectInference(untrained(NAMED["scan-latent"])).predict(INPUTS)
-    with pytest.raises(RecombineError, match="batch is 0"):
-        DirectInference(untrained(SCAN), batch=0).predict(INPUTS)
+    others, twins = Recombination(LongLong(), SMALL_GENERATOR), untrained(SCAN)
+    others.examples_, twins.recipe = (Example(("a",), ("b",)),), replace(SMALL_GENERATOR, twins=2)
+    for direct, message in (
+        (DirectInference(Recombination(LongShort(), Recipe(network=SCAN))), "not been fitted"),
+        (DirectInference(untrained(NAMED["scan-latent"])), "latent"),
+        (DirectInference(twins), "without twins"),
+        (DirectInference(untrained(SCAN), batch=0), "batch is 0"),
+        (DirectInference(others), "trained on long-long ones"),
+    ):
+        with pytest.raises(RecombineError, match=message):
+            direct.predict(INPUTS)
 
 
-def test_networks_of_other_neighborhoods_are_refused() -> None:
-    learned = Recombination(LongLong(), SMALL_GENERATOR, device="cpu")
-    learned.examples_ = (Example(("a",), ("b",)),)
-    with pytest.raises(RecombineError, match="trained on long-long ones"):
-        DirectInference(learned).predict([("a",)])
+questions = st.lists(
+    st.builds(
+        lambda length, tuples, found: Question(
+            ("a",) * length,
+            np.zeros((tuples, 2), np.int32),
+            [4] * length,
+            [{(5,) * (k + 1): ("b",) for k in range(n)} for n in found],
+        ),
+        st.integers(1, 3),
+        st.integers(1, 4),
+        st.lists(st.integers(1, 4), min_size=3, max_size=3),
+    ),
+    max_size=12,
+)
+
+
+def judged(question: Question, replica: int) -> int:
+    return len(question.tuples) * len(question.candidates[replica])
+
+
+@given(questions, st.integers(1, 30))
+def test_chunks_keep_order_and_no_replica_gets_more_than_it_can_take(asked: list[Question], batch: int) -> None:
+    found = list(chunks(asked, batch, sequences=lambda question: question.sequences))
+    assert [question for chunk in found for question in chunk] == asked
+    for chunk in found:
+        assert max(sum(judged(question, r) for question in chunk) for r in range(3)) <= batch or len(chunk) == 1
+    for chunk, following in pairwise(found):  # whose first did not fit
+        assert max(sum(judged(question, r) for question in (*chunk, following[0])) for r in range(3)) > batch
+
+
+@given(questions, st.integers(1, 30))
+def test_a_chunk_can_be_held_to_one_length(asked: list[Question], batch: int) -> None:
+    for chunk in chunks(asked, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x)):
+        assert len({len(question.x) for question in chunk}) == 1
+        assert sum(len(question.tuples) for question in chunk) <= batch or len(chunk) == 1

@@ -100,13 +100,18 @@ class Predictor:
         The original examples are the same for all, or each network's own; then all share the vocabulary of all.
         """
         rates = list(p_aug) if isinstance(p_aug, Sequence) else [p_aug] * len(augmented)
-        for rate in rates:
+        each_weights = [None] * len(augmented) if weights is None else weights
+        for new, rate, given in zip(augmented, rates, each_weights, strict=True):
             if rate is not None and not 0 <= rate < 1:
                 raise RecombineError(f"p_aug is {rate}, expected at least 0 and less than 1.")
-        each_weights = [None] * len(augmented) if weights is None else weights
-        for new, given in zip(augmented, each_weights, strict=True):
-            _check_weights(new, given)
-        originals = _originals(examples, len(augmented))
+            if given is not None and len(given) != len(new):
+                raise RecombineError(f"{len(given)} weights for {len(new)} new examples; expected one for each.")
+            if given is not None and (any(not 0 <= each < float("inf") for each in given) or not sum(given)):
+                raise RecombineError("the weights are not all zero or more, with at least one above.")
+        shared = not examples or isinstance(examples[0], Example)
+        sets = cast("Sequence[Sequence[Example]]", [examples] if shared else examples)
+        originals = [distinct_examples(own, least=1, who="a predictor") for own in sets]
+        originals *= len(augmented) if shared else 1
         data = [[*own, *extra] for own, extra in zip(originals, augmented, strict=True)]
         self.vocabulary_ = Vocabulary.of(example for each in data for example in each)
         corpus = Corpus.for_prediction(data, self.vocabulary_, resolve(self.device))
@@ -139,33 +144,24 @@ class Predictor:
             raise unfitted("Predictor")
         model, device = self.fitted_.model, self.fitted_.model.embed.weight.device
         results: list[list[Prediction | None]] = [[None] * len(own) for own in inputs]
-        different = (
-            inputs[:1] if all(own is inputs[0] for own in inputs) else inputs
-        )  # encoded once if all have the same
+        # If all have the same inputs, these are encoded once.
+        different = inputs[:1] if all(own is inputs[0] for own in inputs) else inputs
         orders = [sorted(range(len(own)), key=[len(x) for x in own].__getitem__) for own in different]
         for start in range(0, len(inputs[0]), BATCH):
             chosen = [order[start : start + BATCH] for order in orders]
-            batch = [own[i] for own, places in zip(different, chosen, strict=True) for i in places]
+            batch = [own[i] for own, mine in zip(different, chosen, strict=True) for i in mine]
             sources = encoded(batch, self.vocabulary_, device).view(len(different), len(chosen[0]), 1, -1)
             sources = sources.expand(len(inputs), -1, -1, -1)
             # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
             generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
+            places = generated.entries - model.architecture.vocabulary  # below zero: written, not copied
+            parts = (generated.tokens, places, generated.log_probability)
             for replica, (own, result) in enumerate(zip(inputs, results, strict=True)):
-                places = chosen[replica % len(chosen)]
-                parts = (generated.tokens, generated.entries, generated.log_probability)
-                for i, ids, ways, score in zip(places, *(part[replica].tolist() for part in parts), strict=True):
-                    copied = self._copied(own[i], ids, ways, generated.own)
+                mine = chosen[replica % len(chosen)]
+                for i, ids, ways, score in zip(mine, *(part[replica].tolist() for part in parts), strict=True):
+                    copied = copied_tokens(ids, ways, generated.own, source=own[i])
                     result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_], copied), score)
         return [[prediction for prediction in result if prediction is not None] for result in results]
-
-    def _copied(self, x: Tokens, ids: list[int], ways: list[int], own: list[int]) -> dict[int, str]:
-        """Returns the input tokens that were copied without being in the vocabulary, by their place in the output."""
-        first = self.fitted_.model.architecture.vocabulary
-        copied: dict[int, str] = {}
-        for t in (t for t, id_ in enumerate(ids) if id_ == UNK):
-            place = ways[t] - first
-            copied[t] = copied[place] if place < own[t] else x[place - own[t]]
-        return copied
 
     def score(self, test: Sequence[Example]) -> list[float]:
         """Returns each network's share of test examples whose output it predicts exactly."""
@@ -196,19 +192,22 @@ class Predictor:
         return predictor
 
 
-def _originals(examples: Sequence[Example] | Sequence[Sequence[Example]], networks: int) -> list[tuple[Example, ...]]:
-    """Returns the different original examples of each network."""
-    if not examples or isinstance(examples[0], Example):
-        return [distinct_examples(cast("Sequence[Example]", examples), least=1, who="a predictor")] * networks
-    each = cast("Sequence[Sequence[Example]]", examples)
-    return [distinct_examples(own, least=1, who="a predictor") for own in each]
+def copied_tokens(
+    ids: Sequence[int], places: Sequence[int], own: Sequence[int], *, before: Tokens = (), source: Tokens = ()
+) -> dict[int, str]:
+    """Returns the tokens that were copied without being in the vocabulary, by their place in the output.
 
-
-def _check_weights(augmented: Sequence[Example], weights: Sequence[float] | None) -> None:
-    """Raises the error for weights that do not fit the new examples."""
-    if weights is None:
-        return
-    if len(weights) != len(augmented):
-        raise RecombineError(f"{len(weights)} weights for {len(augmented)} new examples; expected one for each.")
-    if any(not 0 <= weight < float("inf") for weight in weights) or not sum(weights):
-        raise RecombineError("the weights are not all zero or more, with at least one above.")
+    Args:
+        ids: The output.
+        places: Where each token was copied from, if it was: from the sequence so far, own[t] tokens, then the source.
+        own: How many tokens of the sequence so far could be copied at each step.
+        before: What the sequence began with, before the output.
+        source: What the output was copied from otherwise.
+    """
+    found: dict[int, str] = {}
+    for t, id_ in enumerate(ids):
+        if id_ == UNK:
+            place = places[t]
+            sequence = [*before, *(found.get(earlier, "") for earlier in range(t))]
+            found[t] = sequence[place] if place < own[t] else source[place - own[t]]
+    return found
