@@ -1,7 +1,46 @@
-"""The record of what augmenters gave, of one or of several."""
+"""What all augmenters do alike, and the record of what they gave."""
 
-from recombine.augmentation.protocol import Samples, together
+from collections import Counter
+from itertools import islice, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.augmentation.protocol import Samples, check_request, in_random_order, together, turned_down
+from recombine.errors import RecombineError
 from recombine.example import Example
+
+
+@given(st.integers(0, 200), st.integers(0, 2**32))
+def test_random_order_has_every_number_once(count: int, seed: int) -> None:
+    assert sorted(in_random_order(count, np.random.default_rng(seed))) == list(range(count))
+
+
+def test_every_order_is_equally_likely() -> None:
+    rng = np.random.default_rng(0)
+    draws = 12_000
+    counts = Counter(tuple(in_random_order(4, rng)) for _ in range(draws))
+    assert set(counts) == set(permutations(range(4)))
+    chi_squared = sum((count - draws / 24) ** 2 / (draws / 24) for count in counts.values())
+    assert chi_squared < 57  # 23 degrees of freedom: exceeded with probability 1e-4
+    # A few of very many cost little.
+    assert len(set(islice(in_random_order(10**15, np.random.default_rng(0)), 1000))) == 1000
+
+
+@pytest.mark.parametrize(("n", "seed"), [(2.5, 0), ("5", 0), (3, "a"), (3, 1.5)])
+def test_what_is_no_whole_number_is_refused(n: object, seed: object) -> None:
+    with pytest.raises(RecombineError, match="expected a whole number"):
+        check_request(n, seed)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("said", [True, False, 0])
+def test_a_validator_gives_reasons_not_yes_or_no(said: object) -> None:
+    with pytest.raises(RecombineError, match="expected None for what it accepts"):
+        turned_down(Example(("a",), ("b",)), lambda _: said)  # type: ignore[arg-type, return-value]
+    assert turned_down(Example(("a",), ("b",)), lambda _: "because") == "because"
+
 
 ONE, TWO, THREE = (Example((word,), (word.upper(),)) for word in ("a", "b", "c"))
 

@@ -26,14 +26,23 @@ A, B = SEP + 1, SEP + 2
 WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0, confidence="pair")
 
 
-def any_two(count: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.integers(len(EXAMPLES), size=(count, 2))
-
-
 def sampler(
-    settings: SamplingSettings = WARM, *, architecture: Architecture = SCAN, seeds: Sequence[int] = (1,)
+    settings: SamplingSettings = WARM,
+    *,
+    architecture: Architecture = SCAN,
+    seeds: Sequence[int] = (1,),
+    examples: Sequence[Example] = EXAMPLES,
+    longest: int | None = None,
 ) -> Sampler:
-    return Sampler(network(architecture, seeds), EXAMPLES, VOCABULARY, any_two, settings)
+    """Sequences may be longer than the examples, so that untrained networks end some."""
+
+    def any_two(count: int, rng: np.random.Generator) -> np.ndarray:
+        return rng.integers(len(examples), size=(count, 2))
+
+    found = Sampler(network(architecture, seeds), examples, VOCABULARY, [any_two] * len(seeds), settings)
+    for known in found.known:
+        known.longest = longest or known.longest
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -81,10 +90,7 @@ NEW = [A, B, SEP, A, A, EOS]
 """ab ▷ aa, where all examples are turned around."""
 
 
-def only(said: list[int], *, novelty: str = "pair", **settings: object) -> tuple[list[Example], dict[str, int]]:
-    once = replace(WARM, novelty=novelty, batch=1, patience=1, max_temperature=1.0)
-    found = sampler(once).sample(1, [0], **settings)[0]
-    return list(found), dict(found.rejected)
+A_TO_B = [Example(("a",) * count, ("b",) * count) for count in (1, 2, 3, 4)]
 
 
 @pytest.mark.parametrize(
@@ -100,50 +106,35 @@ def only(said: list[int], *, novelty: str = "pair", **settings: object) -> tuple
         ([A, SEP, B, SEP, A, EOS], "not one input and one output"),
         ([A, B, SEP, B, A, EOS], "known"),
         ([A, SEP, A, EOS], "known"),
+        *[(said, "with a token on the wrong side") for said in ([A, B, SEP, A, EOS], [A, SEP, B, A, EOS])],
+        ([B, SEP, A, EOS], "with a token on the wrong side"),
     ],
 )
 def test_candidates_are_turned_down_for_a_reason(script: Script, said: list[int], reason: str) -> None:
     script([(said, -1.0)])
-    assert only(said) == ([], {reason: 1})
-
-
-@pytest.mark.parametrize("said", [[A, B, SEP, A, EOS], [A, SEP, B, A, EOS], [B, SEP, A, EOS]])
-def test_a_token_is_turned_down_on_a_side_on_which_no_example_has_it(script: Script, said: list[int]) -> None:
-    a_to_b = [Example(("a",) * count, ("b",) * count) for count in (1, 2, 3, 4)]
-    once = replace(WARM, batch=1, patience=1, max_temperature=1.0)
-    sided = Sampler(network(SCAN, [1]), a_to_b, VOCABULARY, lambda count, rng: rng.integers(4, size=(count, 2)), once)
-    script([(said, -1.0)])
-    found = sided.sample(1, [0])[0]
-    assert (len(found), dict(found.rejected)) == (0, {"with a token on the wrong side": 1})
+    examples = A_TO_B if "side" in reason else EXAMPLES
+    found = sampler(replace(WARM, batch=1, patience=1), examples=examples).sample(1, [0])[0]
+    assert (len(found), dict(found.rejected)) == (0, {reason: 1})
 
 
 @pytest.mark.parametrize(
     ("said", "kept_if_new"),
     [
-        ([A, SEP, B, EOS], ["pair"]),  # a known input with another known output
-        ([A, SEP, A, A, A, A, EOS], ["pair"]),  # a known input with a new output
-        ([A, A, A, A, SEP, B, EOS], ["pair", "input"]),  # a new input with a known output
-        ([A, A, B, B, SEP, A, B, A, B, EOS], ["pair", "input", "both"]),
-        ([A, B, SEP, B, A, EOS], []),
+        ([A, SEP, B, EOS], ["nothing", "pair"]),  # a known input with another known output
+        ([A, SEP, A, A, A, A, EOS], ["nothing", "pair"]),  # a known input with a new output
+        ([A, A, A, A, SEP, B, EOS], ["nothing", "pair", "input"]),  # a new input with a known output
+        ([A, A, B, B, SEP, A, B, A, B, EOS], ["nothing", "pair", "input", "both"]),
+        ([A, B, SEP, B, A, EOS], ["nothing"]),
     ],
 )
-def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides(
-    script: Script, said: list[int], kept_if_new: list[str], monkeypatch: pytest.MonkeyPatch
+def test_what_has_to_be_new_is_the_pair_or_the_input_or_both_sides_or_nothing(
+    script: Script, said: list[int], kept_if_new: list[str]
 ) -> None:
     script([(said, -1.0)])
-    monkeypatch.setattr(batches.Drawing, "_sequences", lambda self, chosen: self.table[torch.from_numpy(chosen)])
-    for novelty in ("pair", "input", "both"):
-        once = sampler(replace(WARM, novelty=novelty, batch=1, patience=1))
-        once.steps = 10
-        found = once.sample(1, [0])[0]
+    for novelty in ("nothing", "pair", "input", "both"):
+        found = sampler(replace(WARM, novelty=novelty, batch=1, patience=1), longest=10).sample(1, [0])[0]
         assert len(found) == (novelty in kept_if_new)
         assert dict(found.rejected) == ({} if novelty in kept_if_new else {KNOWN[novelty]: 1})
-
-
-def test_where_nothing_has_to_be_new_training_pairs_are_kept(script: Script) -> None:
-    known = [A, B, SEP, B, A, EOS]
-    script([(known, -1.0)])
-    assert only(known, novelty="nothing") == ([Example(("a", "b"), ("b", "a"))], {})
 
 
 @pytest.mark.parametrize(("short", "long", "warned"), [(2, 1, True), (1, 2, False), (0, 3, False)])
@@ -161,8 +152,8 @@ def test_there_is_a_warning_if_most_outputs_have_an_improbable_token(
 
 def test_a_sample_is_the_tokens_that_were_said(script: Script) -> None:
     script([(NEW, -2.5)])
-    [[sample], rejected] = only(NEW)
-    assert (sample, rejected) == (Example(("a", "b"), ("a", "a")), {})
+    [sample] = found = sampler().sample(1, [0])[0]
+    assert (sample, found.rejected) == (Example(("a", "b"), ("a", "a")), {})
     assert sample.provenance.method == "recombination"
     assert sample.provenance.log_probability == -2.5
     assert sample.provenance.sources == ("written",) * 4
@@ -198,6 +189,9 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
     assert [sample.provenance.log_probability for sample in found] == [-1.0, -1.5, -2.0, -3.0]
     assert found.rejected == {"less sure than those kept": 2}
     assert found.shortfall == ""
+    asked = script([(said, -1.0) for said in ways(8)], [(said, -1.0) for said in ways(20)[8:16]])
+    later = sampler().sample(12, [0])[0]  # goes on where the first batch ended
+    assert (len(asked), len(set(later)), later.rejected) == (2, 12, {})
 
 
 RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, max_temperature=1.0)
@@ -216,7 +210,9 @@ def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_ea
     assert found.shortfall == ""
 
 
-def test_patience_lost_the_temperature_rises_to_the_max_temperature_and_then_it_is_over(script: Script) -> None:
+def test_patience_lost_the_temperature_rises_to_the_max_temperature_and_then_it_is_over(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = script([(ways(1)[0], -1.0)])
     found = sampler(RISING).sample(2, [0])[0]
     assert [decoding.temperatures[0] for decoding in asked] == pytest.approx([0.3, 0.6, 0.9, 1.0])
@@ -226,6 +222,10 @@ def test_patience_lost_the_temperature_rises_to_the_max_temperature_and_then_it_
     assert found.rejected == {"drawn before": 15}
     assert found.shortfall.startswith("Only one new one had come")
     assert found.shortfall.endswith("4 draws to find another, at temperature 1.")
+    monkeypatch.setattr(sampling, "LEAST", 5)  # there is patience for some samples at least
+    asked.clear()
+    sampler(RISING).sample(2, [0])
+    assert [round(decoding.temperatures[0], 9) for decoding in asked] == [0.3] * 5 + [0.6] * 5 + [0.9] * 5 + [1.0] * 5
 
 
 def test_every_sample_kept_buys_patience(script: Script) -> None:
@@ -235,27 +235,12 @@ def test_every_sample_kept_buys_patience(script: Script) -> None:
     assert [decoding.temperatures[0] for decoding in asked[:5]] == pytest.approx([0.3, 0.3, 0.3, 0.6, 0.9])
 
 
-def test_patience_suffices_for_some_samples_at_least(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "LEAST", 5)
-    asked = script([(ways(1)[0], -1.0)])
-    sampler(RISING).sample(2, [0])
-    assert [round(decoding.temperatures[0], 9) for decoding in asked] == [0.3] * 5 + [0.6] * 5 + [0.9] * 5 + [1.0] * 5
-
-
 @pytest.mark.parametrize("strategy", ["greedy", "beam"])
 def test_without_a_temperature_there_is_none_to_raise(script: Script, strategy: str) -> None:
     asked = script([(ways(1)[0], -1.0)])
     found = sampler(replace(WARM, decoding=Decoding(strategy, 0.1), patience=4)).sample(2, [0])[0]
     assert len(asked) == 1
     assert len(found) == 1
-
-
-def test_later_draws_go_on_where_the_first_ones_ended(script: Script) -> None:
-    asked = script([(said, -1.0) for said in ways(8)], [(said, -1.0) for said in ways(20)[8:16]])
-    found = sampler().sample(12, [0])[0]
-    assert len(asked) == 2
-    assert len(set(found)) == 12
-    assert found.rejected == {}
 
 
 def in_full(samples: Samples) -> list[object]:
@@ -270,9 +255,7 @@ def test_a_replicas_samples_do_not_depend_on_the_others(architecture: Architectu
     settings = replace(WARM, decoding=Decoding("temperature", start), patience=8, warmer=0.3)
 
     def drawn(networks: Sequence[int], seeds: Sequence[int]) -> list[Samples]:
-        population = sampler(settings, architecture=architecture, seeds=networks)
-        population.steps = 40
-        return population.sample(25, seeds)
+        return sampler(settings, architecture=architecture, seeds=networks, longest=40).sample(25, seeds)
 
     together = drawn((1, 2, 3), (4, 5, 6))
     assert len({tuple(samples) for samples in together}) == 3
@@ -291,34 +274,22 @@ def test_the_same_seeds_give_the_same_samples() -> None:
     assert in_full(one.sample(12, [8, 8])[0]) != in_full(first[0])
 
 
-class Hidden:
-    """A resampler that does not say which tokens are common."""
-
-    def __init__(self, resampler: Resampler) -> None:
-        self.resampler = resampler
-
-    def __call__(self, sample: Example) -> str | None:
-        return self.resampler(sample)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("novelty", ["nothing", "pair", "input"])
 @pytest.mark.parametrize("side", ["x", "y", "both"])
 def test_samples_are_the_same_whether_or_not_those_without_a_rare_token_are_looked_at(
     novelty: str, side: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a resampler that calls "b" rare, and everything else that its own examples do not have."""
+    """By a resampler that calls "b" rare, and by its method, which does not say which tokens are common."""
     monkeypatch.setattr(sampling, "SHOWN", 0)
     resampler = Resampler(0.5, side=side).fit([Example(("a",), ("a",)), Example(("a",) * 2, ("a",)), EXAMPLES[1]])
     assert resampler.common == {"a"}
     settings = replace(WARM, novelty=novelty, batch=200, patience=400, max_temperature=1.0)
 
     def drawn(accept: Validator) -> list[Samples]:
-        population = sampler(settings, seeds=(1, 2))
-        population.steps = 12
-        return population.sample(80, (4, 5), accept)
+        return sampler(settings, seeds=(1, 2), longest=12).sample(80, (4, 5), accept)
 
-    for samples, expected in zip(drawn(resampler), drawn(Hidden(resampler)), strict=True):
+    for samples, expected in zip(drawn(resampler), drawn(resampler.__call__), strict=True):
         assert in_full(samples) == in_full(expected)
         assert len(samples) > 0
         assert sum(samples.rejected.values()) == sum(expected.rejected.values())
@@ -346,10 +317,7 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_lef
     monkeypatch.setattr(batches, "generate", spying)
 
     def drawn() -> list[Samples]:
-        own = Sampler(
-            network(SCAN, (1, 2)), examples, VOCABULARY, lambda count, rng: rng.integers(5, size=(count, 2)), settings
-        )
-        own.steps = 12
+        own = sampler(settings, seeds=(1, 2), examples=examples, longest=12)
         return own.sample(12, (4, 5), [resampler, None])
 
     found = drawn()
@@ -368,26 +336,18 @@ def test_samples_are_the_same_whether_or_not_inputs_without_a_rare_token_are_lef
 
 def test_inputs_are_not_left_where_something_rare_may_come_in_the_output() -> None:
     examples = [Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("a", "b"), ("a", "b"))]
-    own = Sampler(network(SCAN), examples, VOCABULARY, any_two, WARM)
-    assert own._skip_without([own._accept_rule(Resampler(0.5).fit(examples))]) is None
+    own = sampler(examples=examples)
+    assert own._skip_without([own._common(Resampler(0.5).fit(examples))]) is None
 
 
-def test_only_some_without_a_rare_token_are_looked_at(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_without_a_rare_token_are_counted_and_some_are_shown(script: Script) -> None:
     common, rare = [A, SEP, A, A, EOS], [B, SEP, A, EOS]
     script([(common, -1.0), (rare, -1.0), (common, -1.0), ([A, EOS], -1.0)])
     resampler = Resampler(0.5).fit([Example(("a",), ("a",)), Example(("a", "a"), ("a",)), Example(("b",), ("a",))])
-    judged, judge = [], Sampler._judge
-
-    def spying(own: Sampler, ids: list[int], *others: object) -> tuple[list[int], str | None]:
-        judged.append(ids[:5])
-        return judge(own, ids, *others)
-
-    monkeypatch.setattr(Sampler, "_judge", spying)
     found = sampler(replace(WARM, patience=80, max_temperature=1.0)).sample(9, [0], resampler)[0]
     assert list(found) == [Example(("b",), ("a",))]
     assert found.rejected == {"without a rare token": 40, "not one input and one output": 20, "drawn before": 19}
-    assert judged.count(common) == sampling.SHOWN == 20
-    assert len(judged) == 60
+    assert found.turned_down.count(Example(("a",), ("a", "a"))) == sampling.SHOWN == 20
 
 
 @pytest.mark.parametrize("spares", [0, 16])
@@ -396,7 +356,8 @@ def test_sources_name_tokens_that_equal_the_samples(architecture: Architecture, 
     """Also where the network knows more ids than the data have tokens."""
     model = network(replace(architecture, vocabulary=7 + spares), seeds=(1, 2))
     model.unwritable[..., 7:] = True
-    found = Sampler(model, EXAMPLES, VOCABULARY, any_two, replace(WARM, batch=64)).sample(60, [1, 2])
+    one = sampler(replace(WARM, batch=64), architecture=architecture, seeds=(1, 2))
+    found = Sampler(model, EXAMPLES, VOCABULARY, one.prototypes, one.settings).sample(60, [1, 2])
     kinds: set[str] = set()
     for sample in (sample for samples in found for sample in samples):
         tokens = (*sample.x, *sample.y)
@@ -465,8 +426,7 @@ def test_for_a_surplus_the_temperature_does_not_rise(script: Script) -> None:
 @pytest.mark.parametrize("start", [0.05, 1.0], ids=["temperatures rise", "one temperature"])
 def test_however_many_draw_the_samples_are_the_same(start: float) -> None:
     settings = replace(WARM, decoding=Decoding("mixed", start), patience=3, warmer=0.3)
-    population = sampler(settings, seeds=(1, 2))
-    population.steps = 40
+    population = sampler(settings, seeds=(1, 2), longest=40)
     alone, two, three = (
         population.sample(20, [3, 4], executor=executor) for executor in (SERIAL, Processes(2), Processes(3))
     )
@@ -499,13 +459,12 @@ def test_those_that_have_enough_stop_drawing_and_the_others_draw_as_before(
     drawing: list[int] = []
     draw = batches.Batches.next
 
-    def counted(self: batches.Batches, temperatures: batches.Temperatures) -> batches.Batch:
+    def counted(self: batches.Batches, temperatures: batches.Temperatures) -> tuple[np.ndarray, batches.Batch]:
         drawing.append(len(temperatures))
         return draw(self, temperatures)
 
     monkeypatch.setattr(batches.Batches, "next", counted)
-    population = sampler(replace(WARM, batch=4), seeds=(1, 2, 3))
-    population.steps = 40
+    population = sampler(replace(WARM, batch=4), seeds=(1, 2, 3), longest=40)
     accept = [None, lambda sample: None if len(sample.x) % 2 else "even", lambda _: "unwanted"]
     narrowed = population.sample(3, [3, 4, 5], accept, executor=executor)
     assert sorted(set(drawing), reverse=True) == [3, 2, 1]
@@ -522,7 +481,7 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
 
     def draw(request: batches.Request) -> batches.Batch:
         drawn.append((request.number, int(request.chosen[0]), request.temperatures[0]))
-        return batches.Batch(request.chosen, 0, Generated(*[torch.zeros(0)] * 2, [], *[torch.zeros(0)] * 4))
+        return batches.Batch(0, [], *[np.zeros(0)] * 6)
 
     class Ahead(Serial):
         """Draws two more than are asked for."""
@@ -534,8 +493,8 @@ def test_prototypes_that_were_chosen_ahead_are_drawn_with_at_the_next_temperatur
                 if len(done) > 2:
                     yield done.popleft()
 
-    found = batches.Batches(draw, lambda: np.array([next(numbers)]), Ahead(), torch.device("cpu"))
-    given = [int(found.next((temperature,)).chosen[0]) for temperature in (0.5, 0.5, 1.0, 1.0)]
+    found = batches.Batches(draw, lambda: np.array([next(numbers)]), Ahead())
+    given = [int(found.next((temperature,))[0][0]) for temperature in (0.5, 0.5, 1.0, 1.0)]
     assert given == [0, 1, 2, 3]
     assert [each for each in drawn if each[2] == 0.5] == [(n, n, 0.5) for n in range(4)]
     assert [each for each in drawn if each[2] == 1.0] == [(n, n, 1.0) for n in range(2, 6)]

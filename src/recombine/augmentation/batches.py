@@ -3,13 +3,12 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import count
-from typing import Any
 
 import numpy as np
 import torch
 
 from recombine.data.vocabulary import PAD
-from recombine.decoding.generate import Decoding, Generated, generate
+from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
 from recombine.execution.executor import Executor, in_order
 from recombine.models.noise import Noise
@@ -28,7 +27,7 @@ class Request:
     Attributes:
         number: Which batch it is; its random numbers depend on that, and on nothing drawn before.
         chosen: The prototypes (R, B, n), by their numbers.
-        temperatures: How wild.
+        temperatures: One for each replica.
     """
 
     number: int
@@ -38,17 +37,24 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was drawn.
+    """What was drawn: `Generated` as arrays on the host, which can be sent as they are.
 
     Attributes:
-        chosen: The prototypes (R, B, n), by their numbers.
-        width: How many tokens each of them was padded to.
-        generated: The sequences.
+        width: How many tokens each prototype was padded to.
+        own: How many own tokens the copy entries counted at each step.
     """
 
-    chosen: np.ndarray
     width: int
-    generated: Generated
+    own: list[int]
+    tokens: np.ndarray
+    entries: np.ndarray
+    log_probability: np.ndarray
+    output_log_probability: np.ndarray
+    least_log_probability: np.ndarray
+    stopped: np.ndarray
+
+
+ARRAYS = [each.name for each in fields(Batch) if each.name not in ("width", "own")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +86,29 @@ class Drawing:
         Raises:
             RecombineError: If the GPU has not memory enough for it.
         """
-        sequences = self._sequences(request.chosen)
+        sequences = self.table[torch.from_numpy(request.chosen).to(self.table.device)]
+        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
+        sequences = sequences[..., :longest]
         decoding = replace(self.decoding, temperatures=request.temperatures)
+        # Noise starts anew with every batch: how many numbers the last one took depends on the longest of all replicas.
+        states = [np.random.SeedSequence([4, seed, request.number]) for seed in self.seeds]
+        noise = Noise([int(state.generate_state(1)[0]) for state in states], self.table.device)
         try:
-            skip_without = self.skip_without if request.number else None
-            generated = self._generated(sequences, decoding, self._noise(request.number), skip_without)
+            if self.twins is None:
+                wanted = self.skip_without if request.number else None
+                made = generate(self.model, sequences, self.steps, decoding, noise, skip_without=wanted)
+            else:  # ids of skip_without are not known by their names
+                names = self.twins.draw(sequences, noise)
+                made = generate(self.model, called(names, sequences), self.steps, decoding, noise)
+                made = replace(made, tokens=called(self.twins.undone(names), made.tokens))
         except torch.OutOfMemoryError as error:
             replicas, batch = request.chosen.shape[:2]
             raise RecombineError(
                 f"the GPU's memory does not suffice for {batch} candidates of each of {replicas} networks at a time.",
                 hint=f"Lower the batch of sampling, e.g. to {max(1, batch // 4)}.",
             ) from error
-        return Batch(request.chosen, sequences.shape[-1], generated)
+        arrays = {name: getattr(made, name).cpu().numpy() for name in ARRAYS}
+        return Batch(width=longest, own=made.own, **arrays)
 
     def only(self, chosen: Sequence[int]) -> "Drawing":
         """Returns what draws for some of the replicas, by number, as if the others were still there.
@@ -102,25 +119,6 @@ class Drawing:
         skip_without = None if self.skip_without is None else self.skip_without[list(chosen)]
         return replace(self, model=narrowed(self.model, chosen), seeds=seeds, skip_without=skip_without)
 
-    def _sequences(self, chosen: np.ndarray) -> torch.Tensor:
-        sequences = self.table[torch.from_numpy(chosen).to(self.table.device)]
-        longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
-        return sequences[..., :longest]
-
-    def _noise(self, batch: int) -> Noise:
-        """Starts anew with every batch: how many numbers the last one took depends on the longest of all replicas."""
-        states = [np.random.SeedSequence([4, seed, batch]) for seed in self.seeds]
-        return Noise([int(state.generate_state(1)[0]) for state in states], self.table.device)
-
-    def _generated(
-        self, sequences: torch.Tensor, decoding: Decoding, noise: Noise, skip_without: torch.Tensor | None
-    ) -> Generated:
-        if self.twins is None:
-            return generate(self.model, sequences, self.steps, decoding, noise, skip_without=skip_without)
-        names = self.twins.draw(sequences, noise)  # ids of skip_without are not known by them
-        generated = generate(self.model, called(names, sequences), self.steps, decoding, noise)
-        return replace(generated, tokens=called(self.twins.undone(names), generated.tokens))
-
 
 class Batches:
     """Gives batch after batch. Where many draw, they are ahead, and what is not asked for is dropped.
@@ -129,44 +127,30 @@ class Batches:
         drawing: Draws a batch; a function of the request alone.
         choose: Chooses the prototypes of the next batch for the replicas that are left, whatever the temperature.
         executor: Who draws.
-        device: Where batches are wanted.
     """
 
-    def __init__(
-        self,
-        drawing: Drawing,
-        choose: Callable[[], np.ndarray],
-        executor: Executor,
-        device: torch.device,
-    ) -> None:
-        self.choose, self.executor, self.device = choose, executor, device
-        self._use(drawing)
+    def __init__(self, drawing: Drawing, choose: Callable[[], np.ndarray], executor: Executor) -> None:
+        self.drawing, self.choose, self.executor = drawing, choose, executor
         self._number = 0
         self._ahead: dict[int, np.ndarray] = {}  # chosen, but not drawn with, or to be drawn with once more
         self._temperatures: Temperatures | None = None
-        self._drawn: Generator[Any, None, None] | None = None
+        self._drawn: Generator[Batch, None, None] | None = None
 
-    def next(self, temperatures: Temperatures) -> Batch:
-        """Returns the next batch."""
+    def next(self, temperatures: Temperatures) -> tuple[np.ndarray, Batch]:
+        """Returns the prototypes (R, B, n) of the next batch, by their numbers, and the batch."""
         if self._drawn is None or temperatures != self._temperatures:  # what was drawn ahead was drawn with others
             self.close()
             self._temperatures = temperatures
-            self._drawn = in_order(self.executor, self._draw, self._requests(self._number, temperatures))
+            self._drawn = in_order(self.executor, self.drawing, self._requests(self._number, temperatures))
         batch = next(self._drawn)
-        chosen = self._ahead.pop(self._number)
         self._number += 1
-        return batch if self.executor.here else _unpacked(batch, chosen, self.device)
+        return self._ahead.pop(self._number - 1), batch
 
     def narrow(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, by number."""
         self.close()
-        self._use(self._drawing.only(chosen))
+        self.drawing = self.drawing.only(chosen)
         self._ahead = {number: prototypes[list(chosen)] for number, prototypes in self._ahead.items()}
-
-    def _use(self, drawing: Drawing) -> None:
-        """Makes once what draws: executors know it again, and send it no second time."""
-        self._drawing = drawing
-        self._draw: Callable[[Request], Any] = drawing if self.executor.here else _Packing(drawing)
 
     def close(self) -> None:
         """Drops what was drawn ahead."""
@@ -179,26 +163,3 @@ class Batches:
             if number not in self._ahead:
                 self._ahead[number] = self.choose()
             yield Request(number, self._ahead[number], temperatures)
-
-
-@dataclass(frozen=True, slots=True)
-class _Packing:
-    """Draws batches without their prototypes and as arrays, which can be sent as they are."""
-
-    drawing: Drawing
-
-    def __call__(self, request: Request) -> tuple[int, dict[str, Any]]:
-        batch = self.drawing(request)
-        found = {field.name: getattr(batch.generated, field.name) for field in fields(Generated)}
-        return batch.width, {
-            name: value.cpu().numpy() if isinstance(value, torch.Tensor) else value for name, value in found.items()
-        }
-
-
-def _unpacked(packed: tuple[int, dict[str, Any]], chosen: np.ndarray, device: torch.device) -> Batch:
-    width, found = packed
-    tensors: dict[str, Any] = {
-        name: torch.from_numpy(value.copy()).to(device) if isinstance(value, np.ndarray) else value
-        for name, value in found.items()
-    }
-    return Batch(chosen, width, Generated(**tensors))

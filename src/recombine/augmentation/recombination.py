@@ -1,6 +1,7 @@
 """The learned augmenter: recombination networks trained on neighborhoods, then sampled (sections 3 and 4)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +28,6 @@ from recombine.training.fitted import Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
 from recombine.training.stored import WEIGHTS, Stored
-from recombine.training.trainer import Evaluate
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
@@ -81,9 +81,8 @@ class Recombination:
         self.omega, self.focus, self.seeds, self.device = omega, focus, tuple(seeds), device
         self.notes: Mapping[str, Any] = {}
         self.examples_: tuple[Example, ...] | None = None
-        self.sizes_: tuple[
-            int, ...
-        ] = ()  # how many of the examples are each network's own, in turn; none: all are all's
+        self.sizes_: tuple[int, ...] = ()
+        """How many of the examples are each network's own, in turn; empty: all are all's."""
 
     def __repr__(self) -> str:
         names = ("rule", "recipe", "sampling", "prototypes", "deviations", "seeds", "device")
@@ -114,9 +113,7 @@ class Recombination:
         graphs: bool = True,
     ) -> Self:
         """Trains the networks on neighborhoods found before; `examples` are those that they speak of."""
-        self.sizes_ = ()
-        self._remember(examples, neighborhoods)
-        return self._train(report=report, checkpoint=checkpoint, graphs=graphs)
+        return self._train(examples, neighborhoods, (), report=report, checkpoint=checkpoint, graphs=graphs)
 
     def fit_each(
         self,
@@ -128,15 +125,24 @@ class Recombination:
         graphs: bool = True,
     ) -> Self:
         """Trains each network on examples of its own, with their neighborhoods; all share one vocabulary."""
-        self.sizes_ = tuple(map(len, examples))
+        sizes = tuple(map(len, examples))
         # One table of all examples: a network's own are those from its border to the next.
-        borders = np.cumsum((0, *self.sizes_))[:-1]
-        rows = [found.rows + border for found, border in zip(neighborhoods, borders.astype(np.int32), strict=True)]
+        borders = np.cumsum((0, *sizes))[:-1].astype(np.int32)
+        rows = [found.rows + border for found, border in zip(neighborhoods, borders, strict=True)]
         together = replace(neighborhoods[0], rows=np.concatenate(rows))
-        self._remember([example for own in examples for example in own], together)
-        return self._train(report=report, checkpoint=checkpoint, graphs=graphs)
+        every = [example for own in examples for example in own]
+        return self._train(every, together, sizes, report=report, checkpoint=checkpoint, graphs=graphs)
 
-    def _remember(self, examples: Sequence[Example], neighborhoods: Neighborhoods) -> None:
+    def _train(
+        self,
+        examples: Sequence[Example],
+        neighborhoods: Neighborhoods,
+        sizes: tuple[int, ...],
+        *,
+        report: Report | None,
+        checkpoint: Path | None,
+        graphs: bool,
+    ) -> Self:
         if self.prototypes > neighborhoods.prototypes:
             raise RecombineError(
                 f"a {neighborhoods.rule} neighborhood has {neighborhoods.prototypes} prototypes, "
@@ -146,23 +152,19 @@ class Recombination:
         self.neighborhoods_ = neighborhoods.with_prototypes(self.prototypes)
         if not self.prototypes:  # nothing is rebuilt from anything: examples without neighbors count, too
             self.neighborhoods_ = replace(self.neighborhoods_, rows=_alone(len(examples)))
-        self.examples_ = tuple(examples)
-        self.vocabulary_ = Vocabulary.of(examples)
-
-    def _train(self, *, report: Report | None, checkpoint: Path | None, graphs: bool) -> Self:
-        assert self.examples_ is not None
-        rows = self.neighborhoods_.rows
-        corpus = Corpus.for_recombination(self.examples_, rows, self.vocabulary_, resolve(self.device))
+        self.examples_, self.sizes_, self.vocabulary_ = tuple(examples), sizes, Vocabulary.of(examples)
+        corpus = Corpus.for_recombination(
+            self.examples_, self.neighborhoods_.rows, self.vocabulary_, resolve(self.device)
+        )
         copying = self.recipe.network.copying if self.prototypes or self.recipe.network.own_attention else "none"
-        recipe = replace(self.recipe, network=replace(self.recipe.network, prototypes=self.prototypes, copying=copying))
         own = [[Group(np.flatnonzero(self._are_of(places)))] for places in self._owned()]
         self.fitted_: Fitted = fit(
-            recipe,
+            replace(self.recipe, network=replace(self.recipe.network, prototypes=self.prototypes, copying=copying)),
             corpus,
-            own if self.sizes_ else own * len(self.seeds),
+            own if sizes else own * len(self.seeds),
             self.seeds,
             vocabulary=len(self.vocabulary_),
-            judge=_likelihood_of_some,
+            judge=lambda corpus, rows: likelihood(corpus, rows[:, :: max(1, rows.shape[1] // JUDGED_ON)]),
             report=report,
             checkpoint=checkpoint,
             graphs=graphs,
@@ -174,21 +176,11 @@ class Recombination:
         assert self.examples_ is not None
         owned = self._owned()[chosen.start : chosen.stop]
         places = range(owned[0].start, owned[-1].stop)
-        part = Recombination(
-            self.rule,
-            self.recipe,
-            sampling=self.sampling,
-            prototypes=self.prototypes,
-            deviations=self.deviations,
-            omega=self.omega,
-            focus=self.focus,
-            seeds=self.seeds[chosen.start : chosen.stop],
-            device=self.device,
-        )
+        part = copy(self)
+        part.seeds = self.seeds[chosen.start : chosen.stop]
         part.examples_ = self.examples_[places.start : places.stop]
-        part.sizes_, part.vocabulary_ = tuple(map(len, owned)), self.vocabulary_  # those that the others hold, too
-        rows = self.neighborhoods_.rows[self._are_of(places)] - np.int32(places.start)
-        part.neighborhoods_ = replace(self.neighborhoods_, rows=rows)
+        part.sizes_ = tuple(map(len, owned))  # the vocabulary has tokens that only the others hold, too
+        part.neighborhoods_ = self._neighborhoods_of(places)
         part.fitted_ = self.fitted_.only(chosen)
         return part
 
@@ -202,6 +194,11 @@ class Recombination:
         """Tells which rows of the neighborhoods speak of these examples."""
         targets = self.neighborhoods_.rows[:, 0]
         return (targets >= places.start) & (targets < places.stop)
+
+    def _neighborhoods_of(self, places: range) -> Neighborhoods:
+        """Returns the neighborhoods of some of the examples, as if there were no others."""
+        rows = self.neighborhoods_.rows[self._are_of(places)] - np.int32(places.start)
+        return replace(self.neighborhoods_, rows=rows)
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns n unique new examples from the first network, or fewer with an account of why."""
@@ -246,16 +243,14 @@ class Recombination:
         assert self.examples_ is not None
         if not self.prototypes:
             return lambda count, _: np.empty((count, 0), dtype=np.int64)
-        first, own = places.start, self.examples_[places.start : places.stop]
-        rows = self.neighborhoods_.rows[self._are_of(places)] - np.int32(first)
-        neighborhoods = replace(self.neighborhoods_, rows=rows)
+        own, neighborhoods = self.examples_[places.start : places.stop], self._neighborhoods_of(places)
         if self.omega is None:
             omega = compatible(neighborhoods, own, deviations=self.deviations)
         else:
             omega = self.omega(neighborhoods, own)
         if self.focus is not None:
             omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
-        return lambda count, rng: omega.draw(count, rng).astype(np.int64) + first
+        return lambda count, rng: omega.draw(count, rng).astype(np.int64) + places.start
 
     def settings(self) -> dict[str, Any]:
         """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""
@@ -302,20 +297,12 @@ class Recombination:
             augmenter.examples_ = tuple(read(folder / EXAMPLES))
             augmenter.sizes_ = typed(settings.get("sizes", []), tuple[int, ...])
             augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
-            _check_rows(augmenter.neighborhoods_.rows, prototypes, len(augmenter.examples_))
+            rows, examples = augmenter.neighborhoods_.rows, len(augmenter.examples_)
+            if rows.dtype.kind != "i" or rows.ndim != 2 or rows.shape[1] <= prototypes:
+                raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
+            if rows.size and not 0 <= rows.min() <= rows.max() < examples:
+                raise ValueError(f"rows of more than {examples} examples")
         return augmenter
-
-
-def _check_rows(rows: np.ndarray, prototypes: int, examples: int) -> None:
-    """Raises an error for neighborhoods that speak of other examples."""
-    if rows.dtype.kind != "i" or rows.ndim != 2 or rows.shape[1] <= prototypes:
-        raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
-    if rows.size and not 0 <= rows.min() <= rows.max() < examples:
-        raise ValueError(f"rows of more than {examples} examples")
-
-
-def _likelihood_of_some(corpus: Corpus, rows: np.ndarray) -> Evaluate:
-    return likelihood(corpus, rows[:, :: max(1, rows.shape[1] // JUDGED_ON)])
 
 
 def _alone(count: int) -> np.ndarray:

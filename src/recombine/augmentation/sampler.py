@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.recombiner import Recombiner
-from recombine.training.corpus import encoded, padded
+from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins
 
 Prototypes = Callable[[int, np.random.Generator], np.ndarray]
@@ -104,10 +103,12 @@ class Collected:
         self.accepted[key] = sample
 
     def reject(self, reason: str, example: Example | None) -> None:
-        """Counts a candidate that is turned down; some that are pairs are kept to be looked at."""
+        """Counts a candidate that is turned down; some that are pairs are kept, with the reason, to be looked at."""
         self.rejected[reason] += 1
         if example is not None and self.rejected[reason] <= SHOWN:
-            self.turned_down.append(_because(example, reason))
+            assert example.provenance is not None
+            provenance = replace(example.provenance, details={"rejected": reason})
+            self.turned_down.append(example.with_provenance(provenance))
 
     def over(self, n: int, wanted: int, settings: SamplingSettings) -> bool:
         """Tells whether there is nothing more to draw; where patience is lost, raises the temperature first.
@@ -125,139 +126,50 @@ class Collected:
     def samples(self, n: int, settings: SamplingSettings) -> Samples:
         """Returns the n samples of the highest scores, with an account of what was turned down."""
         best = sorted(self.accepted.values(), key=lambda scored: -scored.score)[:n]
-        shortfall = ""
-        if len(best) < n:
+        count, rejected, shortfall, warning = len(self.accepted), dict(self.rejected), "", ""
+        if count < n:
+            came = f"Only {count} new ones" if count > 1 else "Only one new one" if count else "No new one"
             shortfall = (
-                f"{_counted(len(self.accepted))} had come when it took more than {settings.patience} draws to "
+                f"{came} had come when it took more than {settings.patience} draws to "
                 f"find another, at temperature {self.temperature:g}."
             )
+        if count > n:
+            rejected[SURPLUS] = count - n
+        unsure = sum(scored.least < EVEN for scored in best)
+        if 2 * unsure > len(best):
+            warning = (
+                f"The network is not sure of the outputs of {unsure} of these: look at them before you use them. "
+                "Longer training may help, and GECA needs none."
+            )
         examples = tuple(scored.example for scored in best)
-        warning = _warning([scored.least for scored in best])
-        rejected = dict(self.rejected)
-        if len(self.accepted) > n:
-            rejected[SURPLUS] = len(self.accepted) - n
         return Samples(examples, n, rejected, shortfall, tuple(self.turned_down), warning)
 
 
-def _counted(kept: int) -> str:
-    return f"Only {kept} new ones" if kept > 1 else "Only one new one" if kept else "No new one"
-
-
-def _warning(least: Sequence[float]) -> str:
-    """Warns if most outputs are such that the network is not sure of them."""
-    unsure = sum(probability < EVEN for probability in least)
-    if 2 * unsure <= len(least):
-        return ""
-    return (
-        f"The network is not sure of the outputs of {unsure} of these: look at them before you use them. "
-        "Longer training may help, and GECA needs none."
-    )
-
-
-def _because(example: Example, reason: str) -> Example:
-    """Returns the example with the reason for its rejection among the details of its provenance."""
-    assert example.provenance is not None
-    return example.with_provenance(replace(example.provenance, details={"rejected": reason}))
-
-
 class Known:
-    """The training examples of a replica."""
-
-    def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary) -> None:
-        inputs = [vocabulary.encode(example.x)[:-1] for example in examples]
-        outputs = [vocabulary.encode(example.y)[:-1] for example in examples]
-        self.inputs, self.outputs = set(map(key_of, inputs)), set(map(key_of, outputs))
-        self.pairs = {key_of([*x, SEP, *y]) for x, y in zip(inputs, outputs, strict=True)}
-        self.input_tokens, self.output_tokens = set(chain(*inputs)), set(chain(*outputs))
-
-    def takes_sides(self, ids: list[int]) -> bool:
-        """Tells whether all tokens of the input are of known inputs, and all of the output of known outputs."""
-        middle = ids.index(SEP)
-        return self.input_tokens.issuperset(ids[:middle]) and self.output_tokens.issuperset(ids[middle + 1 :])
-
-    def holds(self, ids: list[int], novelty: str) -> bool:
-        """Tells whether something that must be new is not."""
-        if novelty == "nothing":
-            return False
-        middle = ids.index(SEP)
-        return (
-            key_of(ids) in self.pairs
-            or (novelty != "pair" and key_of(ids[:middle]) in self.inputs)
-            or (novelty == "both" and key_of(ids[middle + 1 :]) in self.outputs)
-        )
-
-
-class KnownInputs:
-    """Finds candidates with known inputs, which nearly all are, in one go: by sums of random codes.
+    """The training examples of a replica: pairs, inputs and outputs as bytes of their ids, and which ids each side has.
 
     Args:
-        known: The training examples of some replicas; the others have the same in turn.
-        steps: The most tokens of a candidate.
-        vocabulary: Number of token ids.
-        device: Where candidates are.
+        examples: The examples.
+        vocabulary: Their tokens.
+        size: How many ids there are.
+
+    Attributes:
+        longest: How many tokens a sequence may have, the end being one: as many as the longest example.
     """
 
-    def __init__(self, known: Sequence[Known], *, steps: int, vocabulary: int, device: torch.device) -> None:
-        codes = np.random.default_rng(5).integers(-(2**63), 2**63, (steps + 1, vocabulary))
-        self._codes = torch.from_numpy(codes).to(device)
-        self._known = [self._input_codes(self._rows(each).to(device)) for each in known]
-
-    def among(self, tokens: torch.Tensor, replica: int) -> torch.Tensor:
-        """Tells which candidates (B, T) of a replica have an input that is known."""
-        return torch.isin(self._input_codes(tokens), self._known[replica % len(self._known)])
-
-    def _input_codes(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Returns a number for the input in each row (B, T), that is for what comes before ▷."""
-        places = torch.arange(tokens.shape[-1], device=tokens.device) % len(self._codes)
-        in_x = (tokens == SEP).cumsum(-1) == 0
-        return torch.where(in_x, self._codes[places, tokens], 0).sum(-1)
-
-    @staticmethod
-    def _rows(known: Known) -> torch.Tensor:
-        inputs = [[*np.frombuffer(key, dtype=np.int32).tolist(), SEP] for key in sorted(known.inputs)]
-        return torch.from_numpy(padded(inputs))
-
-
-def are_pairs(tokens: torch.Tensor) -> torch.Tensor:
-    """Tells which candidates (B, T) have come to an end and are one input and one output."""
-    ends = tokens == EOS
-    parts = (tokens == SEP).sum(-1)
-    first, last = tokens[:, 0], tokens.gather(-1, (ends.int().argmax(-1, keepdim=True) - 1).clamp(min=0))[:, 0]
-    return ends.any(-1) & (parts == 1) & (first != SEP) & (last != SEP) & (tokens != UNK).all(-1)
-
-
-def key_of(ids: Sequence[int]) -> bytes:
-    """Returns token ids as a key of sets."""
-    return np.asarray(ids, dtype=np.int32).tobytes()
-
-
-@dataclass(frozen=True)
-class AcceptRule:
-    """What the samples of one replica must satisfy; candidates that have no ids but common ones do not."""
-
-    accept: Validator | None
-    common: frozenset[int] = frozenset()
-    is_common: torch.Tensor | None = None  # the same, of all ids (V,), on the device
-
-    def nothing_rare(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Tells which candidates (B, T) have common ids only."""
-        none = torch.zeros_like(tokens[:, 0], dtype=torch.bool)
-        return none if self.is_common is None else self.is_common[tokens].all(-1)
-
-
-class _Candidates:
-    """Those of what one replica drew in one go that are worth a look, on the host."""
-
-    def __init__(self, batch: Batch, row: int, numbers: torch.Tensor, longest: int | None) -> None:
-        generated = batch.generated
-        self.width, self.own = batch.width, generated.own
-        self.numbers: list[int] = numbers.tolist()  # their places among all that were drawn
-        self.chosen = batch.chosen[row, self.numbers]
-        self.tokens: list[list[int]] = generated.tokens[row, numbers, :longest].tolist()
-        self.entries: list[list[int]] = generated.entries[row, numbers].tolist()
-        self.scores: list[float] = generated.log_probability[row, numbers].tolist()
-        self.output_scores: list[float] = generated.output_log_probability[row, numbers].tolist()
-        self.least: list[float] = generated.least_log_probability[row, numbers].exp().tolist()
+    def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary, size: int) -> None:
+        self.longest = 1 + max(len(example.d) for example in examples)
+        self.pairs: set[bytes] = set()
+        self.inputs: set[bytes] = set()
+        self.outputs: set[bytes] = set()
+        self.in_x, self.in_y = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        for example in examples:
+            ids = np.array(vocabulary.encode(example.d)[:-1], np.int32)
+            middle = len(example.x)
+            x, y = ids[:middle], ids[middle + 1 :]
+            for found, key in ((self.pairs, ids), (self.inputs, x), (self.outputs, y)):
+                found.add(key.tobytes())
+            self.in_x[x] = self.in_y[y] = True
 
 
 class Sampler:
@@ -267,10 +179,13 @@ class Sampler:
         model: R trained replicas, in evaluation mode.
         examples: The training examples.
         vocabulary: Their tokens.
-        prototypes: Draws from Ω; one for all replicas or one for each.
+        prototypes: Draws from Ω, one for each replica.
         settings: How.
         twins: How many pairs of names the model knows twins by (see `twins`); 0: it knows all tokens by their own.
-        owned: Which of the examples each replica was trained on; none: all on all.
+        owned: Which of the examples each replica was trained on, or all on all.
+
+    Attributes:
+        known: What each replica was trained on.
     """
 
     def __init__(
@@ -278,29 +193,20 @@ class Sampler:
         model: Recombiner,
         examples: Sequence[Example],
         vocabulary: Vocabulary,
-        prototypes: Prototypes | Sequence[Prototypes],
+        prototypes: Sequence[Prototypes],
         settings: SamplingSettings,
         *,
         twins: int = 0,
         owned: Sequence[range] = (),
     ) -> None:
         self.model, self.examples, self.vocabulary, self.settings = model, examples, vocabulary, settings
-        self.prototypes = prototypes if isinstance(prototypes, Sequence) else [prototypes] * model.replicas
-        self.device = model.embed.weight.device
+        self.prototypes, self.device = prototypes, model.embed.weight.device
         self._writable = model.architecture.vocabulary  # entries below are written, the others copied
         self.table = encoded([example.d for example in examples], vocabulary, self.device)
         self.twins = Twins.of(self.table, len(vocabulary), twins) if twins else None
-        # A sequence may become as long as the longest that its network could have been trained on.
-        self.steps = self.table.shape[1]
-        parts: list[Sequence[Example]] = [[examples[place] for place in places] for places in owned]
-        longest = [1 + max(len(example.d) for example in part) for part in parts]  # the end counts
-        self._longest = [longest[replica % len(longest)] if longest else None for replica in range(model.replicas)]
-        parts = parts or [examples]
-        known = [Known(part, vocabulary) for part in parts]
-        self._known = [known[replica % len(known)] for replica in range(model.replicas)]
-        self._known_inputs = KnownInputs(
-            known, steps=self.steps, vocabulary=model.architecture.vocabulary, device=self.device
-        )
+        parts = [[examples[place] for place in places] for places in owned or [range(len(examples))]]
+        known = [Known(part, vocabulary, self._writable) for part in parts]
+        self.known = [known[replica % len(parts)] for replica in range(model.replicas)]
 
     def sample(
         self,
@@ -321,148 +227,130 @@ class Sampler:
             executor: Who draws batches; the samples are the same for all.
         """
         settings = self.settings
-        rules = [
-            self._accept_rule(each) for each in (accept if isinstance(accept, Sequence) else [accept] * len(seeds))
-        ]
+        rules = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
+        common = [self._common(rule) for rule in rules]
         wanted = round(n * settings.surplus)
         collected = [Collected(settings.decoding.temperature) for _ in seeds]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         active = list(range(len(seeds)))
-        skip_without = self._skip_without(rules)
+        skip_without, steps = self._skip_without(common), max(known.longest for known in self.known)
         batches = Batches(
-            Drawing(self.model, self.table, self.steps, settings.decoding, self.twins, tuple(seeds), skip_without),
+            Drawing(self.model, self.table, steps, settings.decoding, self.twins, tuple(seeds), skip_without),
             lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in active]),
             executor.on(self.device.type),
-            self.device,
         )
         # Each is asked: one that is asked may lose patience.
         while wanting := [replica for replica in active if not collected[replica].over(n, wanted, settings)]:
             if len(wanting) <= NARROWER * len(active):
                 batches.narrow([active.index(replica) for replica in wanting])
                 active[:] = wanting
-            batch = batches.next(tuple(collected[replica].temperature for replica in active))
+            chosen, batch = batches.next(tuple(collected[replica].temperature for replica in active))
             for row, replica in enumerate(active):
                 if replica in wanting:
-                    self._collect(collected[replica], batch, row, replica, wanted, rules[replica])
+                    judge = rules[replica], common[replica]
+                    self._collect(collected[replica], wanted, batch, row, chosen[row], self.known[replica], *judge)
             if report is not None:
                 done, total = sum(len(so_far.accepted) for so_far in collected), wanted * len(seeds)
                 report(done, total, f"{done:,} of {total:,}")
         batches.close()
         return [so_far.samples(n, settings) for so_far in collected]
 
-    def _accept_rule(self, accept: Validator | None) -> AcceptRule:
+    def _common(self, accept: Validator | None) -> np.ndarray:
+        """Returns the ids (V,) of which a candidate must have others: what the validator calls common, or none."""
+        common = np.zeros(self._writable, np.bool_)
         tokens = getattr(accept, "common", None)
-        if tokens is None:
-            return AcceptRule(accept)
-        common = {PAD, SEP, *self.vocabulary.encode(tuple(tokens))} - {UNK}
-        is_common = torch.zeros(self._writable, dtype=torch.bool, device=self.device)
-        is_common[sorted(common)] = True
-        return AcceptRule(accept, frozenset(common), is_common)
+        if tokens is not None:
+            common[[PAD, SEP, *self.vocabulary.encode(tuple(tokens))]] = True
+            common[UNK] = False
+        return common
 
-    def _skip_without(self, rules: Sequence[AcceptRule]) -> torch.Tensor | None:
+    def _skip_without(self, common: Sequence[np.ndarray]) -> torch.Tensor | None:
         """Returns the ids (R, V) of which inputs must have one, where nothing rare can come in outputs."""
-        found = torch.ones(len(rules), self._writable, dtype=torch.bool, device=self.device)
-        for row, rule, known in zip(found, rules, self._known, strict=True):
-            if rule.is_common is not None and rule.common.issuperset(known.output_tokens):
-                row.copy_(~rule.is_common)
-        return None if found.all() else found
+        pairs = zip(common, self.known, strict=True)
+        found = np.stack([~(ids & ids[known.in_y].all()) for ids, known in pairs])
+        return None if found.all() else torch.from_numpy(found).to(self.device)
 
-    def _collect(self, so_far: Collected, batch: Batch, row: int, replica: int, wanted: int, rule: AcceptRule) -> None:
-        """Takes what it can use of one row of a batch."""
-        tokens = batch.generated.tokens[row, :, : self._longest[replica]]
-        passed_over = self._passed_over(so_far, tokens, replica, rule, batch.generated.stopped[row])
-        looked_at = torch.ones_like(tokens[:, 0], dtype=torch.bool)
-        for these in passed_over.values():
-            looked_at &= ~these
-        numbers = looked_at.nonzero()[:, 0]
-        candidates = _Candidates(batch, row, numbers, self._longest[replica])
+    def _collect(
+        self,
+        so_far: Collected,
+        wanted: int,
+        batch: Batch,
+        row: int,
+        chosen: np.ndarray,
+        known: Known,
+        accept: Validator | None,
+        common: np.ndarray,
+    ) -> None:
+        """Takes what it can use of one row of a batch: keeps candidates or counts why not, until there are enough."""
+        novelty, stopped = self.settings.novelty, batch.stopped[row]
+        tokens = batch.tokens[row, :, : known.longest].astype(np.int32)
+        # What one look at all of them tells: nearly all may be turned down, and a look at each takes longer.
+        ending, parting = tokens == EOS, tokens == SEP
+        ends, middles = ending.argmax(-1), parting.argmax(-1)
+        one_each = (parting.sum(-1) == 1) & (middles > 0) & (middles < ends - 1) & (tokens != UNK).all(-1)
+        steps = np.arange(tokens.shape[1])
+        in_x, in_y = steps < middles[:, None], (steps > middles[:, None]) & (steps < ends[:, None])
+        wrong_side = ((in_x & ~known.in_x[tokens]) | (in_y & ~known.in_y[tokens])).any(-1)
+        nothing_rare = common[tokens].all(-1)
+        flaws: list[str] = np.select(
+            [stopped, ~ending.any(-1), ~one_each, nothing_rare, wrong_side],
+            [NOTHING_RARE, UNFINISHED, MALFORMED, NOTHING_RARE, WRONG_SIDE],
+            "",
+        ).tolist()
         so_far.drawn += len(tokens)
-        seen_until = len(tokens)
-        for place in range(len(candidates.tokens)):
-            self._look(so_far, candidates, place, self._known[replica], rule)
-            if len(so_far.accepted) == wanted:
-                seen_until = candidates.numbers[place]
-                break
-        for because, these in passed_over.items():
-            if count := int(these[:seen_until].sum()):
-                so_far.rejected[because] += count
+        for place, (flaw, end, middle) in enumerate(zip(flaws, ends.tolist(), middles.tolist(), strict=True)):
+            ids = tokens[place, :end]
+            key, reason = ids.tobytes(), flaw or None
+            if reason is None and novelty != "nothing":
+                is_known = key in known.pairs
+                is_known |= novelty != "pair" and ids[:middle].tobytes() in known.inputs
+                is_known |= novelty == "both" and ids[middle + 1 :].tobytes() in known.outputs
+                reason = KNOWN[novelty] if is_known else None
+            if reason is None and key in so_far.seen:
+                reason = DUPLICATE
+            if reason is None:
+                so_far.seen.add(key)
+                example = self._example(ids.tolist(), middle, batch, (row, place), chosen[place])
+                reason = turned_down(example, accept)
+            if reason is None:
+                least = float(np.exp(batch.least_log_probability[row, place]))
+                if self.settings.confidence == "pair":
+                    so_far.accept(example.d, Scored(example, float(batch.log_probability[row, place]), least))
+                else:
+                    score = float(batch.output_log_probability[row, place]) / (
+                        len(example.y) + 1
+                    )  # the end counts, too
+                    so_far.accept(example.x, Scored(example, score, least))
+                if len(so_far.accepted) == wanted:
+                    return
+            elif flaw in (UNFINISHED, MALFORMED) or stopped[place] or so_far.rejected[reason] >= SHOWN:
+                so_far.reject(reason, None)
+            else:
+                so_far.reject(reason, self._example(ids.tolist(), middle, batch, (row, place), chosen[place]))
 
-    def _passed_over(
-        self, so_far: Collected, tokens: torch.Tensor, replica: int, rule: AcceptRule, stopped: torch.Tensor
-    ) -> dict[str, torch.Tensor]:
-        """Returns which of what was drawn (B,) are turned down without a look, by reason, each for one.
-
-        Nearly all may be, and a look at each takes longer than to draw it. Some are kept to be looked at.
-        """
-        found = {NOTHING_RARE: stopped}
-        pairs, nothing_rare = are_pairs(tokens), rule.nothing_rare(tokens)
-        if so_far.rejected[NOTHING_RARE] >= SHOWN:
-            found[NOTHING_RARE] = stopped | (pairs & nothing_rare)
-        novelty = self.settings.novelty
-        if novelty not in ("nothing", "pair") and so_far.rejected[KNOWN[novelty]] >= SHOWN:
-            found[KNOWN[novelty]] = pairs & ~nothing_rare & self._known_inputs.among(tokens, replica)
-        return found
-
-    def _look(self, so_far: Collected, candidates: _Candidates, place: int, known: Known, rule: AcceptRule) -> None:
-        """Keeps one of the candidates, or counts why not."""
-        ids, reason = self._judge(candidates.tokens[place], so_far.seen, known, rule.common)
-        if reason is None:
-            so_far.seen.add(key_of(ids))
-            example = self._example(ids, candidates, place)
-            reason = turned_down(example, rule.accept)
-        if reason is None:
-            so_far.accept(*self._scored(example, candidates, place))
-            return
-        shown = reason not in (UNFINISHED, MALFORMED) and so_far.rejected[reason] < SHOWN
-        so_far.reject(reason, self._example(ids, candidates, place) if shown else None)
-
-    def _scored(self, example: Example, candidates: _Candidates, place: int) -> tuple[Tokens, Scored]:
-        """Returns what there may be only one sample of, and the sample with its scores."""
-        if self.settings.confidence == "pair":
-            return example.d, Scored(example, candidates.scores[place], candidates.least[place])
-        score = candidates.output_scores[place] / (len(example.y) + 1)  # the end counts, too
-        return example.x, Scored(example, score, candidates.least[place])
-
-    def _judge(
-        self, ids: list[int], seen: set[bytes], known: Known, common: frozenset[int]
-    ) -> tuple[list[int], str | None]:
-        """Returns a candidate's ids without EOS, and why it is turned down, if it is."""
-        if EOS not in ids:
-            return ids, UNFINISHED
-        ids = ids[: ids.index(EOS)]
-        if ids.count(SEP) != 1 or ids[0] == SEP or ids[-1] == SEP or UNK in ids:
-            return ids, MALFORMED
-        if common.issuperset(ids):
-            return ids, NOTHING_RARE
-        if not known.takes_sides(ids):
-            return ids, WRONG_SIDE
-        if known.holds(ids, self.settings.novelty):
-            return ids, KNOWN[self.settings.novelty]
-        return ids, DUPLICATE if key_of(ids) in seen else None
-
-    def _example(self, ids: list[int], candidates: _Candidates, number: int) -> Example:
-        middle = ids.index(SEP)
+    def _example(
+        self, ids: list[int], middle: int, batch: Batch, place: tuple[int, int], chosen: np.ndarray
+    ) -> Example:
+        """Returns the candidate at a place of a batch, with its score and where each token came from."""
         tokens = self.vocabulary.decode(ids)
-        prototypes = tuple(self.examples[i].with_provenance(None) for i in candidates.chosen[number])
-        sources = tuple(self._source(candidates, number, t, middle, prototypes) for t in range(len(ids)) if t != middle)
-        provenance = Provenance("recombination", prototypes, log_probability=candidates.scores[number], sources=sources)
+        prototypes = tuple(self.examples[i].with_provenance(None) for i in chosen)
+
+        def source(t: int, entry: int) -> str:
+            entry -= self._writable
+            if entry < 0:
+                return "written"
+            if entry < batch.own[t]:
+                return f"own:{position(entry, middle)}"
+            # Prototypes are padded to a common width, so an entry says which prototype and where.
+            k, j = divmod(entry - batch.own[t], batch.width)
+            return f"{k + 1}:{position(j, len(prototypes[k].x))}"
+
+        def position(place: int, middle: int) -> int:
+            """From a place in x ▷ y to a position among the tokens of x and y, from 1; ▷ itself counts as its left."""
+            return place + 1 if place < middle else place
+
+        entries = batch.entries[place][: len(ids)].tolist()
+        sources = tuple(source(t, entry) for t, entry in enumerate(entries) if t != middle)
+        score = float(batch.log_probability[place])
+        provenance = Provenance("recombination", prototypes, log_probability=score, sources=sources)
         return Example(tokens[:middle], tokens[middle + 1 :], provenance)
-
-    def _source(
-        self, candidates: _Candidates, number: int, t: int, middle: int, prototypes: tuple[Example, ...]
-    ) -> str:
-        """Says where token t came from, in the words of `Provenance.sources`."""
-        place = candidates.entries[number][t] - self._writable
-        if place < 0:
-            return "written"
-        own = candidates.own[t]
-        if place < own:
-            return f"own:{_position(place, middle)}"
-        # Prototypes are padded to a common width, so a place says which prototype and where.
-        k, j = divmod(place - own, candidates.width)
-        return f"{k + 1}:{_position(j, len(prototypes[k].x))}"
-
-
-def _position(place: int, middle: int) -> int:
-    """Turns a place in x ▷ y into a position among the tokens of x and y, from 1; ▷ itself counts as its left."""
-    return place + 1 if place < middle else place
