@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Self
@@ -31,6 +31,9 @@ SPACE = "▁"
 
 _RESERVED = {"<s>", "</s>", "<unk>", "<pad>", "<blank>"}
 _OBFUSCATED = re.compile(r"<.*>|\[.*\]|\{.*\}")
+
+_Files = tuple[Mapping[str, Iterable[str]], str]
+"""The lines of each file, by its name, and how to train with the files, in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +86,16 @@ def export(
     for examples, name in ((originals, "original"), (new, "new")):
         if not examples:
             raise RecombineError(f"there are no {name} examples to export.")
-    files = TOOLKITS[to](_Mixture(originals, new, Mix.of(len(originals), len(new), p_aug), tokens))
-    paths = [Path(folder) / name for name in (*files.lines, README)]
+    contents, how = TOOLKITS[to](_Mixture(originals, new, Mix.of(len(originals), len(new), p_aug), tokens))
+    paths = [Path(folder) / name for name in (*contents, README)]
     with locked(paths[-1]) as was_killed, all_or_none(paths):
         for path in paths:
             sweep(path)
             check_free(path, force=force or was_killed)
-        for path, lines in zip(paths, (*files.lines.values(), [files.how]), strict=True):
+        for path, lines in zip(paths, (*contents.values(), [how]), strict=True):
             with replacing(path, force=force or was_killed) as stream:
                 stream.writelines(f"{line}\n".encode() for line in lines)
-    return Exported(tuple(paths), files.how)
+    return Exported(tuple(paths), how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,53 +146,30 @@ class Mix:
         return share.denominator - share.numerator, share.numerator
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """The lines of each file, by its name, and how to train with the files, in Markdown."""
-
-    lines: Mapping[str, Iterable[str]]
-    how: str
-
-
-@dataclass(frozen=True)
 class _Mixture:
-    """What is to be exported."""
+    """What is to be exported.
 
-    originals: Sequence[Example]
-    new: Sequence[Example]
-    mix: Mix
-    tokens: str
+    Attributes:
+        word_forms: Whether all examples are word forms: lemma, tags ▷ form.
+        characters: Whether tokens are characters, so that nothing separates them.
+        vocabulary: All tokens, in order of first appearance.
+        repeated: Examples repeated according to the mixture, for toolkits without weights.
+        repetition: A sentence on what is repeated; empty if nothing is.
+    """
 
-    @cached_property
-    def word_forms(self) -> bool:
-        """Whether all examples are word forms: lemma, tags ▷ form."""
-        return are_inflections(chain(self.originals, self.new))
-
-    @property
-    def characters(self) -> bool:
-        """Whether tokens are characters, so that nothing separates them."""
-        return self.tokens == "characters" or self.word_forms
-
-    @cached_property
-    def vocabulary(self) -> dict[str, None]:
-        """All tokens, in order of first appearance."""
-        examples = chain(self.originals, self.new)
-        return dict.fromkeys(token for example in examples for token in (*example.x, *example.y))
-
-    @property
-    def repeated(self) -> Iterator[Example]:
-        """Examples repeated according to the mixture, for toolkits without weights."""
-        return chain(*[self.originals] * self.mix.originals, *[self.new] * self.mix.new)
-
-    @property
-    def repetition(self) -> str:
-        """A sentence on what is repeated; empty if nothing is."""
-        mix = self.mix
-        if mix.originals == mix.new == 1:
-            return ""
-        originals, new = mix.originals * len(self.originals), mix.new * len(self.new)
-        times = f"Originals stand here {_times(mix.originals)} and new examples {_times(mix.new)}"
-        return f"{times}, so that {new / (originals + new):.1%} of the lines are new examples.\n\n"
+    def __init__(self, originals: Sequence[Example], new: Sequence[Example], mix: Mix, tokens: str) -> None:
+        self.originals, self.new, self.mix, self.tokens = originals, new, mix, tokens
+        self.word_forms = are_inflections(chain(originals, new))
+        self.characters = tokens == "characters" or self.word_forms
+        self.vocabulary = dict.fromkeys(token for each in chain(originals, new) for token in (*each.x, *each.y))
+        self.repeated = [*originals] * mix.originals + [*new] * mix.new
+        self.repetition = ""
+        if mix.originals != 1 or mix.new != 1:
+            times = [f"{count} times" if count > 1 else "once" for count in (mix.originals, mix.new)]
+            self.repetition = (
+                f"Originals stand here {times[0]} and new examples {times[1]}, "
+                f"so that {mix.new * len(new) / len(self.repeated):.1%} of the lines are new examples.\n\n"
+            )
 
     def columns(self) -> Iterator[Tokens]:
         """Yields input and output of each repeated example, or lemma, form and tags if all are word forms.
@@ -206,8 +186,12 @@ class _Mixture:
                 raise _unfit(token, f"It would be read as something else; try `tokens={other!r}`, or `to='jsonl'`.")
         return ((join(example.x, self.tokens), join(example.y, self.tokens)) for example in self.repeated)
 
-    def check_spaced(self) -> None:
-        """Raises the error for a token that cannot stand between spaces."""
+    def spaced(self, sides: Iterable[Tokens]) -> Iterator[str]:
+        """Yields tokens between spaces.
+
+        Raises:
+            RecombineError: At once, for a token that cannot stand between spaces.
+        """
         for token in self.vocabulary:
             if token in _RESERVED:
                 raise _unfit(token, "The toolkit reserves this symbol.")
@@ -215,6 +199,11 @@ class _Mixture:
                 raise _unfit(token, "The toolkit would take it apart at the white space; try `to='jsonl'`.")
         if " " in self.vocabulary and SPACE in self.vocabulary:
             raise _unfit(SPACE, "It stands for a space, which is among the tokens too; try `to='jsonl'`.")
+        return (" ".join(SPACE if token == " " else token for token in side) for side in sides)
+
+
+def _unfit(token: str, hint: str) -> RecombineError:
+    return RecombineError(f"the token {token!r} cannot be exported.", hint=hint)
 
 
 def _tsv(data: _Mixture) -> _Files:
@@ -224,21 +213,25 @@ def _tsv(data: _Mixture) -> _Files:
     # Our own predictors count repetitions once.
     own = "`recombine train ORIGINALS --augmented NEW --p-aug P` mixes by itself and needs no such file."
     how = f"{data.repetition}Train with: any toolkit that reads columns between tabs; here: {columns}.\n\n{own}"
-    return _Files({"train.tsv": map("\t".join, data.columns())}, how)
+    return {"train.tsv": map("\t".join, data.columns())}, how
+
+
+_as_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _jsonl(data: _Mixture) -> _Files:
-    weighted = chain(((example, 1.0) for example in data.originals), ((each, data.mix.weight) for each in data.new))
-    lines = (
-        _json(x=each.x, y=each.y, weight=weight, method=each.provenance.method if each.provenance else None)
-        for each, weight in weighted
+    parts = ((data.originals, 1.0), (data.new, data.mix.weight))
+    objects = (
+        {"x": each.x, "y": each.y, "weight": weight, "method": each.provenance.method if each.provenance else None}
+        for examples, weight in parts
+        for each in examples
     )
     how = (
         'Each line: `{"x": tokens, "y": tokens, "weight": number, "method": augmenter or null}`.\n\n'
         "Train with: any loader that draws lines in proportion to `weight`, "
         "e.g. `torch.utils.data.WeightedRandomSampler(weights, num_samples=len(weights))`"
     )
-    return _Files({"train.jsonl": lines}, how)
+    return {"train.jsonl": map(_as_json, objects)}, how
 
 
 def _yoyodyne(data: _Mixture) -> _Files:
@@ -261,15 +254,16 @@ def _yoyodyne(data: _Mixture) -> _Files:
     ]
     command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
     how = f"{data.repetition}Train in this folder with: `{command}`"
-    return _Files({"train.tsv": map(_quoted, data.columns()), "data.yaml": config}, how)
+    table = io.StringIO()
+    csv.writer(table, delimiter="\t", lineterminator="\n").writerows(data.columns())  # quoted as readers of CSV expect
+    return {"train.tsv": table.getvalue().removesuffix("\n").split("\n"), "data.yaml": config}, how
 
 
 def _fairseq(data: _Mixture) -> _Files:
     """Parallel files of tokens between spaces."""
-    data.check_spaced()
     lines = {
-        "train.src": (_spaced(example.x) for example in data.repeated),
-        "train.tgt": (_spaced(example.y) for example in data.repeated),
+        "train.src": data.spaced(example.x for example in data.repeated),
+        "train.tgt": data.spaced(example.y for example in data.repeated),
     }
     how = (
         f"{data.repetition}Train in this folder with: "
@@ -277,18 +271,17 @@ def _fairseq(data: _Mixture) -> _Files:
         "fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 --max-epoch 100 "
         "--disable-validation`"
     )
-    return _Files(lines, how)
+    return lines, how
 
 
 def _opennmt(data: _Mixture) -> _Files:
     """Parallel files of tokens between spaces, originals and new ones apart, and a configuration that weighs them."""
-    data.check_spaced()
     lines: dict[str, Iterable[str]] = {}
     config = ["# How many examples of each corpus are taken in turn.", "data:"]
     parts = {"original": data.originals, "new": data.new}
     for (name, examples), weight in zip(parts.items(), data.mix.turns(), strict=True):
-        lines[f"src-{name}.txt"] = [_spaced(example.x) for example in examples]
-        lines[f"tgt-{name}.txt"] = [_spaced(example.y) for example in examples]
+        lines[f"src-{name}.txt"] = data.spaced([example.x for example in examples])
+        lines[f"tgt-{name}.txt"] = data.spaced([example.y for example in examples])
         config += [
             f"  {name}:",
             f"    path_src: src-{name}.txt",
@@ -297,7 +290,7 @@ def _opennmt(data: _Mixture) -> _Files:
         ]
     config += ["save_data: run", "src_vocab: run/vocab.src", "tgt_vocab: run/vocab.tgt", "save_model: run/model"]
     command = "onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml"
-    return _Files({**lines, "config.yaml": config}, f"Train in this folder with: `{command}`")
+    return {**lines, "config.yaml": config}, f"Train in this folder with: `{command}`"
 
 
 def _hugging_face(data: _Mixture) -> _Files:
@@ -311,11 +304,15 @@ def _hugging_face(data: _Mixture) -> _Files:
         f"probabilities={[round(1 - new, 6), new]}, seed=0, "
         'stopping_strategy="all_exhausted")\n```'
     )
+    parts = {"original.jsonl": data.originals, "new.jsonl": data.new}
     lines = {
-        name: (_json(input=text(e.x), output=text(e.y), input_tokens=e.x, output_tokens=e.y) for e in examples)
-        for name, examples in (("original.jsonl", data.originals), ("new.jsonl", data.new))
+        name: [
+            _as_json({"input": text(each.x), "output": text(each.y), "input_tokens": each.x, "output_tokens": each.y})
+            for each in examples
+        ]
+        for name, examples in parts.items()
     }
-    return _Files(lines, how)
+    return lines, how
 
 
 TOOLKITS: dict[str, Callable[[_Mixture], _Files]] = {
@@ -327,26 +324,3 @@ TOOLKITS: dict[str, Callable[[_Mixture], _Files]] = {
     "hf": _hugging_face,
 }
 """What can be written, by name."""
-
-
-def _json(**values: object) -> str:
-    return json.dumps(values, ensure_ascii=False)
-
-
-def _quoted(columns: Tokens) -> str:
-    """Returns a line of columns with quotation marks where a reader of CSV expects some."""
-    line = io.StringIO()
-    csv.writer(line, delimiter="\t", lineterminator="").writerow(columns)
-    return line.getvalue()
-
-
-def _spaced(side: Tokens) -> str:
-    return " ".join(SPACE if token == " " else token for token in side)
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _unfit(token: str, hint: str) -> RecombineError:
-    return RecombineError(f"the token {token!r} cannot be exported.", hint=hint)
