@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,19 +43,31 @@ for _ in range(20):
 """
 
 
-def test_writes_and_creates_folders(tmp_path: Path) -> None:
+def test_a_file_appears_whole_with_ordinary_permissions_and_is_replaced_only_by_force(tmp_path: Path) -> None:
     target = tmp_path / "new" / "folder" / "out"
     with replacing(target) as stream:
-        stream.write(b"content")
+        stream.write(b"old")
         assert not target.exists()
-    assert target.read_bytes() == b"content"
+    assert target.read_bytes() == b"old"
     assert [path.name for path in target.parent.iterdir()] == ["out"]
+    (tmp_path / "ordinary").touch()
+    assert target.stat().st_mode == (tmp_path / "ordinary").stat().st_mode
+    with pytest.raises(RecombineError, match="`force=True`") as caught, replacing(target):
+        pytest.fail("the block must not run")
+    assert caught.value.place == str(target)
+    assert target.read_bytes() == b"old"
+    (tmp_path / "link").symlink_to(target)
+    with replacing(tmp_path / "link", force=True) as stream:
+        stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert target.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, RecombineError("no")])
 def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseException] | BaseException) -> None:
-    old = tmp_path / "old"
-    old.write_bytes(b"old")
+    (tmp_path / "old").write_bytes(b"old")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"old")
 
     def break_off(target: Path) -> None:
         with replacing(target, force=True) as stream:
@@ -62,53 +75,31 @@ def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseExcepti
             stream.flush()
             raise raised
 
-    for target in (old, tmp_path / "new"):
+    def break_off_folder(target: Path) -> None:
+        with replacing_folder(target) as inside:
+            (inside / "file").write_text("half")
+            raise raised
+
+    for name, work in (
+        ("old", break_off),
+        ("new", break_off),
+        ("folder", break_off_folder),
+        ("more", break_off_folder),
+    ):
         with pytest.raises((ValueError, KeyboardInterrupt, RecombineError)):
-            break_off(target)
-    assert old.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [old]
+            work(tmp_path / name)
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "folder/file").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "old"]
 
 
-def test_an_existing_file_needs_force(tmp_path: Path) -> None:
-    target = tmp_path / "out"
-    target.write_bytes(b"old")
-    with pytest.raises(RecombineError, match="`force=True`") as caught, replacing(target):
-        pytest.fail("the block must not run")
-    assert caught.value.place == str(target)
-    assert target.read_bytes() == b"old"
-    with replacing(target, force=True) as stream:
-        stream.write(b"new")
-    assert target.read_bytes() == b"new"
-
-
-def test_a_folder_is_no_target_even_by_force(tmp_path: Path) -> None:
-    with pytest.raises(RecombineError, match="folder"), replacing(tmp_path, force=True):
-        pytest.fail("the block must not run")
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "message"), [("", "this is a folder"), ("file/out", "cannot be written")])
+def test_what_is_no_target_even_by_force(tmp_path: Path, target: str, message: str) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RecombineError, match="cannot be written"), replacing(tmp_path / "file" / "out"):
+    with pytest.raises(RecombineError, match=message), replacing(tmp_path / target, force=True):
         pytest.fail("the block must not run")
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real").write_bytes(b"old")
-    (tmp_path / "link").symlink_to("real")
-    with replacing(tmp_path / "link", force=True) as stream:
-        stream.write(b"new")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real").read_bytes() == b"new"
-
-
-def test_the_file_gets_ordinary_permissions(tmp_path: Path) -> None:
-    (tmp_path / "ordinary").touch()
-    with replacing(tmp_path / "out"):
-        pass
-    assert (tmp_path / "out").stat().st_mode == (tmp_path / "ordinary").stat().st_mode
-
-
-def test_a_pipe_is_written_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_written_not_replaced_and_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -119,37 +110,32 @@ def test_a_pipe_is_written_not_replaced(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert pipe.is_fifo()
-
-
-def test_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    with replacing("-") as stream:
-        stream.write("ı\n".encode())
-    assert capfdbinary.readouterr().out == "ı\n".encode()
+    with pytest.raises(OSError, match="pipe"):
+        read_whole(pipe)
 
 
 def test_what_is_renamed_is_on_the_disk_and_so_is_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file and folder is synced before the rename, and the folder that lists the name after it."""
     done: list[str] = []
-    fsync, rename, replace = os.fsync, Path.rename, Path.replace
+    fsync = os.fsync
 
     def synced(descriptor: int) -> None:
         fsync(descriptor)
         path = Path(f"/proc/self/fd/{descriptor}").readlink()
         done.append(f"sync {'*' if path.name.endswith('.tmp') else path.name}")
 
-    def renamed(path: Path, target: Path) -> Path:
-        done.append(f"rename {target.name}")
-        return rename(path, target)
+    def noting(move: Callable[[Path, Path], Path]) -> Callable[[Path, Path], Path]:
+        def moved(path: Path, target: Path) -> Path:
+            done.append(f"rename {target.name}")
+            return move(path, target)
 
-    def replaced(path: Path, target: Path) -> Path:
-        done.append(f"rename {target.name}")
-        return replace(path, target)
+        return moved
 
     if not Path("/proc/self/fd").exists():
         pytest.skip("there is no /proc that tells which file is synced")
     monkeypatch.setattr(os, "fsync", synced)
-    monkeypatch.setattr(Path, "rename", renamed)
-    monkeypatch.setattr(Path, "replace", replaced)
+    monkeypatch.setattr(Path, "rename", noting(Path.rename))
+    monkeypatch.setattr(Path, "replace", noting(Path.replace))
     with replacing(tmp_path / "out") as stream:
         stream.write(b"content")
     assert done == ["sync *", "rename out", f"sync {tmp_path.name}"]
@@ -168,22 +154,6 @@ def test_a_folder_takes_the_place_of_another_wholly(tmp_path: Path) -> None:
             (inside / content).write_text(content)
     assert [path.name for path in target.iterdir()] == ["two"]
     assert list(target.parent.iterdir()) == [target]
-
-
-@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt])
-def test_a_folder_that_is_not_finished_vanishes(tmp_path: Path, raised: type[BaseException]) -> None:
-    with replacing_folder(tmp_path / "folder") as inside:
-        (inside / "file").write_text("old")
-
-    def break_off() -> None:
-        with replacing_folder(tmp_path / "folder") as inside:
-            (inside / "file").write_text("half")
-            raise raised
-
-    with pytest.raises(raised):
-        break_off()
-    assert (tmp_path / "folder" / "file").read_text() == "old"
-    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
 
 
 def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
@@ -224,21 +194,10 @@ def test_the_largest_file_that_is_read_whole(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(output, "MAX_WHOLE", 5)
     assert read_whole(file) == b"12345"
     monkeypatch.setattr(output, "MAX_WHOLE", 4)
-    with pytest.raises(RecombineError, match="takes more than 4 bytes") as error:
-        read_whole(file)
-    assert error.value.place == str(file)
-
-
-def test_a_file_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "MAX_WHOLE", 1000)
-    with pytest.raises(RecombineError, match="more than 1,000 bytes"):
-        read_whole(Path("/dev/zero"))
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="pipe"):
-        read_whole(tmp_path / "pipe")
+    for path in (file, Path("/dev/zero")):  # which has no end
+        with pytest.raises(RecombineError, match="takes more than 4 bytes") as error:
+            read_whole(path)
+        assert error.value.place == str(path)
 
 
 @pytest.fixture
@@ -263,8 +222,9 @@ def test_who_holds_it_is_said(tmp_path: Path) -> None:
         with pytest.raises(RecombineError, match=message) as error, locked(tmp_path / "model"):
             pytest.fail("the block must not run")
         assert error.value.place == str(tmp_path / "model")
-        with locked(tmp_path / "other"):
-            pass
+        other = tmp_path / "other"
+        with locked(other), pytest.raises(RecombineError, match="is working on this"), locked(other):
+            pytest.fail("not even the same process gets it twice")
         process.communicate()
     assert list(tmp_path.iterdir()) == []
 
@@ -299,13 +259,6 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
         assert not was_killed
 
 
-@pytest.mark.usefixtures("impatient")
-def test_not_even_the_same_process_gets_it_twice(tmp_path: Path) -> None:
-    target = tmp_path / "model"
-    with locked(target), pytest.raises(RecombineError, match="is working on this"), locked(target):
-        pytest.fail("the block must not run")
-
-
 def test_one_at_a_time(tmp_path: Path) -> None:
     """Two processes that read, add one and write, lose nothing; the lock file comes and goes all the while."""
     command = [sys.executable, "-c", ADD, str(tmp_path / "number")]
@@ -315,21 +268,14 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["number"]
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(RecombineError, match="cannot be written"), locked(tmp_path / "file/model"):
-        pytest.fail("the block must not run")
-
-
-def test_the_lock_file_is_no_link_that_somebody_put_there(tmp_path: Path) -> None:
+def test_a_lock_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below a file, or through a link that somebody put there; where there are no locks, all goes on."""
     (tmp_path / "mine").write_text("mine")
     lock_of(tmp_path / "model").symlink_to(tmp_path / "mine")
-    with pytest.raises(RecombineError, match="cannot be written"), locked(tmp_path / "model"):
-        pytest.fail("the block must not run")
+    for target in ("mine/model", "model"):
+        with pytest.raises(RecombineError, match="cannot be written"), locked(tmp_path / target):
+            pytest.fail("the block must not run")
     assert (tmp_path / "mine").read_text() == "mine"
-
-
-def test_without_locks_all_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "fcntl", None)
     with locked(tmp_path / "model") as was_killed:
         assert not was_killed

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
@@ -21,30 +22,18 @@ from recombine.inflection import Inflection
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "sigmorphon2018"
 ORDER = list(product(sigmorphon.HINTS, sigmorphon.SPLITS))
 
-Language = tuple[list[Inflection], dict[tuple[int, int], FewShot]]
+Splits = dict[tuple[int, int], FewShot]
 
 
-def read(path: Path) -> Iterator[Inflection]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        lemma, form, tags = line.split("\t")
-        yield Inflection(lemma, tuple(tags.split(";")), form)
-
-
-@pytest.fixture(scope="module")
-def drawn() -> Callable[[str], Language]:
-    """All splits of a language, drawn once for all tests."""
-    languages: dict[str, Language] = {}
-
-    def draw(language: str) -> Language:
-        path = PUBLISHED / f"{language}-train-high"
-        if not path.exists():
-            pytest.skip(f"the published SIGMORPHON file {path} is not here, so no split was drawn from it")
-        if language not in languages:
-            forms = list(read(path))
-            languages[language] = forms, dict(zip(ORDER, few_shots(forms), strict=True))
-        return languages[language]
-
-    return draw
+@cache
+def drawn(language: str) -> tuple[list[Inflection], Splits]:
+    """Returns the word forms of a language and all splits, drawn once for all tests."""
+    path = PUBLISHED / f"{language}-train-high"
+    if not path.exists():
+        pytest.skip(f"the published SIGMORPHON file {path} is not here, so no split was drawn from it")
+    records = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    forms = [Inflection(lemma, tuple(tags.split(";")), form) for lemma, form, tags in records]
+    return forms, dict(zip(ORDER, few_shots(forms), strict=True))
 
 
 def count_novel(test: tuple[Inflection, ...], train: tuple[Inflection, ...]) -> int:
@@ -53,7 +42,7 @@ def count_novel(test: tuple[Inflection, ...], train: tuple[Inflection, ...]) -> 
 
 
 def synthetic(past: int, future: int, other: int, types: int = 10) -> list[Inflection]:
-    """A language with so many forms of each kind, spread over so many types."""
+    """A language with these numbers of forms of each kind, spread over a number of types."""
     counts = {"PST": past, "FUT": future, "PRS": other}
     return [
         Inflection(f"lemma{place}", ("V", tag, str(place % types)), f"form{place}")
@@ -64,9 +53,7 @@ def synthetic(past: int, future: int, other: int, types: int = 10) -> list[Infle
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["spanish", "swahili", "turkish"])
-def test_every_split_has_its_sizes_and_hints_and_shares_nothing(
-    language: str, drawn: Callable[[str], Language]
-) -> None:
+def test_every_split_has_its_sizes_and_hints_and_shares_nothing(language: str) -> None:
     forms, splits = drawn(language)
     for (hints, _), split in splits.items():
         tests = (split.past, split.future, split.other)
@@ -78,9 +65,10 @@ def test_every_split_has_its_sizes_and_hints_and_shares_nothing(
         assert all("PST" in form.tags for form in split.past)
         assert all("FUT" in form.tags for form in split.future)
         assert not any({"PST", "FUT"} & set(form.tags) for form in split.other)
+    assert few_shot(forms, hints=4, split=2) == splits[4, 2]  # alone as among all
 
 
-def test_published_trace_of_the_past_and_future_stream(drawn: Callable[[str], Language]) -> None:
+def test_published_trace_of_the_past_and_future_stream() -> None:
     _, splits = drawn("spanish")
     tested, trained = splits[16, 0], splits[4, 0].train
     assert (count_novel(tested.future, trained), count_novel(tested.past, trained)) == (64, 86)
@@ -88,25 +76,17 @@ def test_published_trace_of_the_past_and_future_stream(drawn: Callable[[str], La
 
 # The lemmas of the paper's samples (appendix G.3) that a language's file has. Networks mostly copy lemmas from their
 # training set, and most of these are of present forms, which RandomState(0) chose.
+LEMMAS = {
+    "spanish": "envejecerse mantear concretizar tronar urdir florear duplicar deshumanizar emular languidecer nominar "
+    "abastar",
+    "turkish": "ernek kiler mahlep süzmek jöle şaşırmak ayılmak yermek kovulmak düşünmek bakmak döndürmek çalmak",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("language", "lemmas"),
-    [
-        (
-            "spanish",
-            "envejecerse mantear concretizar tronar urdir florear duplicar deshumanizar emular languidecer nominar "
-            "abastar",
-        ),
-        (
-            "turkish",
-            "ernek kiler mahlep süzmek jöle şaşırmak ayılmak yermek kovulmak düşünmek bakmak döndürmek çalmak",
-        ),
-    ],
-)
-def test_the_papers_samples_are_of_split_0_with_8_hints(
-    language: str, lemmas: str, drawn: Callable[[str], Language]
-) -> None:
-    listed = set(lemmas.split())
+@pytest.mark.parametrize("language", LEMMAS)
+def test_the_papers_samples_are_of_split_0_with_8_hints(language: str) -> None:
+    listed = set(LEMMAS[language].split())
     forms, splits = drawn(language)
     assert listed <= {form.lemma for form in forms}
     held = {which: len(listed & {form.lemma for form in split.train}) for which, split in splits.items()}
@@ -126,11 +106,7 @@ def test_the_papers_samples_are_of_split_0_with_8_hints(
     ],
 )
 def test_novel_tags_are_as_many_as_in_an_independent_replay(
-    language: str,
-    other: list[int],
-    future: tuple[int, int],
-    past: tuple[int, int],
-    drawn: Callable[[str], Language],
+    language: str, other: list[int], future: tuple[int, int], past: tuple[int, int]
 ) -> None:
     splits = [drawn(language)[1][8, split] for split in sigmorphon.SPLITS]
     assert [count_novel(split.other, split.train) for split in splits] == other
@@ -139,66 +115,42 @@ def test_novel_tags_are_as_many_as_in_an_independent_replay(
         assert (min(counts), max(counts)) == bounds
 
 
-@pytest.mark.slow
-def test_one_split_is_the_same_as_among_all(drawn: Callable[[str], Language]) -> None:
-    forms, splits = drawn("turkish")
-    assert few_shot(forms, hints=4, split=2) == splits[4, 2]
-    assert few_shot(forms, hints=8, split=0) == splits[8, 0]
-
-
-def test_splits_differ() -> None:
+def test_splits_differ_and_repeated_records_count_once() -> None:
     forms = synthetic(200, 200, 1300)
     first, second = few_shot(forms, hints=4, split=0), few_shot(forms, hints=4, split=1)
     assert {*first.past} != {*second.past}
     assert {*first.other} != {*second.other}
-
-
-def test_repeated_records_count_once() -> None:
-    forms = synthetic(200, 200, 1300)
-    assert few_shot([*forms, *forms], hints=4, split=1) == few_shot(forms, hints=4, split=1)
+    assert few_shot([*forms, *forms], hints=4, split=1) == second
 
 
 def test_at_most_twenty_forms_of_a_type_are_drawn() -> None:
     many = [Inflection(f"x{place}", ("V", "PST", "MANY"), f"y{place}") for place in range(500)]
     split = few_shot([*many, *synthetic(200, 200, 1300)], hints=4, split=0)
-    drawn = [form for form in (*split.train, *split.past) if "PST" in form.tags]
-    assert 1 <= sum("MANY" in form.tags for form in drawn) <= 20
+    assert 1 <= sum("MANY" in form.tags for form in (*split.train, *split.past)) <= 20
+
+
+JUST_ENOUGH = synthetic(104, 104, 1200)  # for 4 hints
 
 
 @pytest.mark.parametrize(
-    ("forms", "message"),
+    ("forms", "hints", "split", "message"),
     [
-        (synthetic(103, 200, 1300), r"too few PST forms: 103 usable of 103.*4 hints and 100 tests need 104"),
-        (synthetic(200, 103, 1300), r"too few FUT forms: 103 usable"),
-        (synthetic(200, 400, 1300, types=5), r"too few PST forms: 100 usable of 200, at most 20 for each tag"),
-        (synthetic(200, 200, 1199), r"neither PST nor FUT: 1199, and 1200 are needed"),
-        (synthetic(200, 0, 1300), r"too few FUT forms: 0 usable of 0"),
-        ([], r"too few PST forms: 0 usable of 0"),
+        (synthetic(103, 200, 1300), 4, 0, r"too few PST forms: 103 usable of 103.*4 hints and 100 tests need 104"),
+        (synthetic(200, 103, 1300), 4, 0, r"too few FUT forms: 103 usable"),
+        (synthetic(200, 400, 1300, types=5), 4, 0, r"too few PST forms: 100 usable of 200, at most 20 for each tag"),
+        (synthetic(200, 200, 1199), 4, 0, r"neither PST nor FUT: 1199, and 1200 are needed"),
+        (synthetic(200, 0, 1300), 4, 0, r"too few FUT forms: 0 usable of 0"),
+        ([], 4, 0, r"too few PST forms: 0 usable of 0"),
+        (JUST_ENOUGH, 8, 0, "8 hints and 100 tests need 108"),
+        (JUST_ENOUGH, 5, 0, r"no splits with 5 hints\. Choose from 4, 8, 16\."),
+        (JUST_ENOUGH, 8, 5, r"no split 5\. Choose"),
+        (JUST_ENOUGH, 8, -1, "no split -1"),
     ],
 )
-def test_a_language_with_too_few_forms_is_told_the_counts(forms: list[Inflection], message: str) -> None:
+def test_a_split_that_cannot_be_drawn(forms: list[Inflection], hints: int, split: int, message: str) -> None:
     with pytest.raises(RecombineError, match=message):
-        few_shot(forms, hints=4, split=0)
-
-
-def test_just_enough_forms_are_enough_for_few_hints_only() -> None:
-    forms = synthetic(104, 104, 1200)
-    assert len(few_shot(forms, hints=4, split=0).past) == 100
-    with pytest.raises(RecombineError, match="8 hints and 100 tests need 108"):
-        few_shot(forms, hints=8, split=0)
-
-
-@pytest.mark.parametrize(
-    ("hints", "split", "message"),
-    [
-        (5, 0, r"no splits with 5 hints\. Choose from 4, 8, 16\."),
-        (8, 5, r"no split 5\. Choose"),
-        (8, -1, "no split -1"),
-    ],
-)
-def test_other_hints_and_splits_name_the_choices(hints: int, split: int, message: str) -> None:
-    with pytest.raises(RecombineError, match=message):
-        few_shot([], hints=hints, split=split)
+        few_shot(forms, hints=hints, split=split)
+    assert len(few_shot(JUST_ENOUGH, hints=4, split=0).past) == 100
 
 
 def forms(tags: str) -> st.SearchStrategy[Inflection]:
@@ -294,31 +246,31 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
 
 
 @pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def downloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The folder of downloads in a user's cache that is not there yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache/recombine/sigmorphon2018"
 
 
-def test_files_are_downloaded_once(web: Web, cache: Path) -> None:
+def test_files_are_downloaded_once(web: Web, downloads: Path) -> None:
     for _ in range(2):
-        assert locate("spanish") == cache / NAME
-        assert (cache / NAME).read_bytes() == CONTENT
+        assert locate("spanish") == downloads / NAME
+        assert (downloads / NAME).read_bytes() == CONTENT
     assert web.asked == [f"/all/{NAME}"]
-    assert [file.name for file in cache.iterdir()] == [NAME]
-    (cache / NAME).write_bytes(b"damaged")
+    assert [file.name for file in downloads.iterdir()] == [NAME]
+    (downloads / NAME).write_bytes(b"damaged")
     assert locate("spanish").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>Welcome to our hotel's network</html>"])
-def test_another_file_is_refused_and_not_kept(content: bytes, web: Web, cache: Path) -> None:
+def test_another_file_is_refused_and_not_kept(content: bytes, web: Web, downloads: Path) -> None:
     web.content = content
     with pytest.raises(RecombineError, match=f"not the expected file.* {NAME} by other means .*`source`"):
         locate("spanish")
-    assert not cache.exists()
+    assert not downloads.exists()
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("downloads")
 def test_downloads_that_fail_are_sentences(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     web.promised = 10 * len(CONTENT)
     with pytest.raises(RecombineError, match=r"could not download .*`source`"):
@@ -331,8 +283,8 @@ def test_downloads_that_fail_are_sentences(web: Web, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("web")
-def test_an_unwritable_cache_is_a_sentence(cache: Path) -> None:
-    cache.parents[1].write_text("in the way")
+def test_an_unwritable_cache_is_a_sentence(downloads: Path) -> None:
+    downloads.parents[1].write_text("in the way")
     with pytest.raises(RecombineError, match="the file cannot be written"):
         locate("spanish")
 
@@ -347,7 +299,7 @@ def test_downloads_without_a_usable_setting(given: str | None, monkeypatch: pyte
     assert locate("spanish") == tmp_path / ".cache/recombine/sigmorphon2018" / NAME
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("downloads")
 @pytest.mark.parametrize("language", ["spanich", "../spanish", "SPANISH", ""])
 def test_only_known_languages_are_downloaded(language: str, web: Web) -> None:
     with pytest.raises(RecombineError, match=r"unknown language .*spanish, swahili, turkish\. For others, .*`source`"):

@@ -54,65 +54,49 @@ def test_lines(file: Make, content: bytes, expected: list[str]) -> None:
     assert texts(file(content)) == expected
 
 
-def test_numbers_count_from_one(file: Make) -> None:
+LATIN = "año\n".encode() + "año\n".encode("latin-1")
+UTF_16 = "ab\n".encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message", "hint"),
+    [
+        (LATIN, 2, f"the byte 0xF1 at offset {LATIN.index(0xF1)} is not UTF-8", "iconv -f LATIN1"),
+        ("a\né".encode()[:-1], 2, "0xC3 at offset 2", "iconv"),  # the end of the file cuts a character
+        (b"ab\ncd\0e\n", 2, "binary (a NUL byte at offset 5)", "UTF-16"),
+        (UTF_16, 1, f"binary (a NUL byte at offset {UTF_16.index(0)})", "UTF-16"),
+        (b"a\n \n\nb\n", 2, "the line is blank", "Remove the line"),
+        (b"a\rb\rc\r", 1, "a carriage return stands inside the line, at character 2", "Macintosh"),
+        (b"ok\na\rb\n", 2, "at character 2", "Macintosh"),
+        (b"ok\n" + b"a" * (MAX_LINE + 1) + b"\n", 2, "100,000 characters", "one example in each line"),
+        (b"a" * (MAX_LINE * 20), 1, "100,000 characters", "one example"),  # is not read whole
+    ],
+)
+def test_what_is_no_line_has_a_place_and_a_sentence(
+    file: Make, content: bytes, line: int, message: str, hint: str
+) -> None:
+    path = file(content)
+    error = error_of(path)
+    assert error.place == f"{path}:{line}"
+    assert message in error.message
+    assert hint in error.hint
+
+
+def test_the_longest_line_passes_and_lines_are_counted_from_1(file: Make) -> None:
+    assert texts(file("ş".encode() * MAX_LINE + b"\r\n")) == ["ş" * MAX_LINE]
+    assert texts(file("𝕊".encode() * MAX_LINE + b"\nb")) == ["𝕊" * MAX_LINE, "b"]
     assert [line.number for line in read_lines(file(b"a\r\nb\nc"))] == [1, 2, 3]
 
 
-def test_latin_1_names_line_byte_and_offset(file: Make) -> None:
-    path = file("año\n".encode() + "año\n".encode("latin-1"))
-    error = error_of(path)
-    assert error.place == f"{path}:2"
-    assert "0xF1 at offset 6" in error.message
-    assert path.read_bytes()[6] == 0xF1
-    assert "iconv -f LATIN1" in error.hint
-
-
-def test_a_truncated_character_at_the_end_of_the_file(file: Make) -> None:
-    error = error_of(file("a\né".encode()[:-1]))
-    assert "0xC3 at offset 2" in error.message
-
-
-@pytest.mark.parametrize("content", [b"ab\ncd\0e\n", "ab\n".encode("utf-16")])
-def test_binary_has_a_sentence_of_its_own(file: Make, content: bytes) -> None:
-    error = error_of(file(content))
-    assert f"binary (a NUL byte at offset {content.index(0)})" in error.message
-    assert error.place.endswith(f":{content[: content.index(0)].count(10) + 1}")
-
-
-def test_a_blank_line_between_others(file: Make) -> None:
-    error = error_of(file(b"a\n \n\nb\n"))
-    assert error.place.endswith("file:2")
-    assert "blank" in error.message
-
-
-@pytest.mark.parametrize("content", [b"a\rb\rc\r", b"ok\na\rb\n"])
-def test_a_carriage_return_inside(file: Make, content: bytes) -> None:
-    error = error_of(file(content))
-    assert "carriage return" in error.message
-    assert "character 2" in error.message
-
-
-def test_the_longest_line_passes_and_a_longer_one_does_not(file: Make) -> None:
-    assert texts(file("ş".encode() * MAX_LINE + b"\r\n")) == ["ş" * MAX_LINE]
-    assert texts(file("𝕊".encode() * MAX_LINE + b"\nb")) == ["𝕊" * MAX_LINE, "b"]
-    error = error_of(file(b"ok\n" + b"a" * (MAX_LINE + 1) + b"\n"))
-    assert error.place.endswith(":2")
-    assert "100,000 characters" in error.message
-
-
-def test_an_endless_line_is_not_read_whole(file: Make) -> None:
-    assert "100,000 characters" in error_of(file(b"a" * (MAX_LINE * 20))).message
-
-
-def test_missing_file_and_folder(tmp_path: Path) -> None:
-    assert "no such file" in error_of(tmp_path / "missing").message
-    error = error_of(tmp_path)
-    assert "folder" in error.message
-    assert error.place == str(tmp_path)
-
-
-def test_a_path_through_a_file(file: Make) -> None:
-    assert "cannot be read" in error_of(file(b"a\n") / "below").message
+def test_what_cannot_be_opened(tmp_path: Path, file: Make) -> None:
+    for path, message in (
+        (tmp_path / "missing", "no such file"),
+        (tmp_path, "this is a folder"),
+        (file(b"a\n") / "below", "cannot be read"),
+    ):
+        error = error_of(path)
+        assert message in error.message
+        assert error.place == str(path)
 
 
 def test_quotes_are_short_and_visible() -> None:
