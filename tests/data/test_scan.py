@@ -15,23 +15,15 @@ from recombine.example import Example, Tokens
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "scan"
 
-# As the catalogue of Hugging Face's datasets gives them for the files of brendenlake/SCAN.
+# As the catalogue of Hugging Face's datasets gives them for the files of brendenlake/SCAN: examples and bytes.
 PUBLISHED_SIZES = {
-    "jump": (14_670, 7_706),
-    "turn-left": (21_890, 1_208),
-    "around-right": (15_225, 4_476),
-    "opposite-right": (15_225, 4_476),
-    "right": (15_225, 4_476),
-    "length": (16_990, 3_920),
-    "simple": (16_728, 4_182),
-}
-PUBLISHED_BYTES = {
-    "jump": (2_579_619, 1_531_555),
-    "turn-left": (3_974_537, 173_679),
-    "around-right": (2_558_693, 1_243_177),
-    "opposite-right": (2_990_057, 871_363),
-    "right": (3_173_282, 729_823),
-    "length": (2_723_418, 1_356_970),
+    "jump": ((14_670, 7_706), (2_579_619, 1_531_555)),
+    "turn-left": ((21_890, 1_208), (3_974_537, 173_679)),
+    "around-right": ((15_225, 4_476), (2_558_693, 1_243_177)),
+    "opposite-right": ((15_225, 4_476), (2_990_057, 871_363)),
+    "right": ((15_225, 4_476), (3_173_282, 729_823)),
+    "length": ((16_990, 3_920), (2_723_418, 1_356_970)),
+    "simple": ((16_728, 4_182), None),  # another random draw
 }
 PUBLISHED_SHA256 = {
     "around-right": (
@@ -70,9 +62,7 @@ def words(text: str) -> Tokens:
 
 
 def test_grammar_yields_each_command_once() -> None:
-    commands = list(scan.commands())
-    assert len(commands) == len(set(commands)) == 20_910
-    assert commands == list(scan.commands())
+    assert len(list(scan.commands())) == len(GRAMMAR) == 20_910
 
 
 @pytest.mark.parametrize(
@@ -87,10 +77,15 @@ def test_grammar_yields_each_command_once() -> None:
         ("run around right", " ".join(["I_TURN_RIGHT I_RUN"] * 4)),
         ("jump thrice and walk left", "I_JUMP I_JUMP I_JUMP I_TURN_LEFT I_WALK"),
         ("jump thrice after walk left", "I_TURN_LEFT I_WALK I_JUMP I_JUMP I_JUMP"),
+        ("hop left", None),
+        ("Jump", None),
+        ("jump and walk and run", None),
+        ("jump and walk after run", None),
+        ("jump around left right", None),
     ],
 )
-def test_interpreter_by_hand(command: str, actions: str) -> None:
-    assert scan.interpret(words(command)) == words(actions)
+def test_interpreter_by_hand(command: str, actions: str | None) -> None:
+    assert scan.interpret(words(command)) == (words(actions) if actions else None)
 
 
 def test_interpreter_accepts_nothing_but_the_grammar() -> None:
@@ -106,10 +101,8 @@ def test_interpreter_takes_any_words(command: Tokens) -> None:
     assert actions is None or (command in GRAMMAR and len(actions) <= 48)
 
 
-def test_interpreter_is_linear_and_knows_no_other_words() -> None:
+def test_interpreter_is_linear() -> None:
     assert scan.interpret(("jump", "and") * 200_000) is None
-    for command in ("hop left", "Jump", "jump and walk and run", "jump and walk after run", "jump around left right"):
-        assert scan.interpret(words(command)) is None
 
 
 def test_interpreter_agrees_with_all_published_commands() -> None:
@@ -121,11 +114,10 @@ def test_interpreter_agrees_with_all_published_commands() -> None:
 @pytest.mark.parametrize("name", scan.SPLITS)
 def test_split_is_as_published_in_size_and_disjoint(name: str) -> None:
     dataset = scan.split(name)
-    assert (len(dataset.train), len(dataset.test)) == PUBLISHED_SIZES[name]
+    examples, size = PUBLISHED_SIZES[name]
+    assert (len(dataset.train), len(dataset.test)) == examples
     assert not set(dataset.train) & set(dataset.test)
-    if name in PUBLISHED_BYTES:
-        sides = (dataset.train, dataset.test)
-        assert tuple(sum(len(line(example)) for example in side) for side in sides) == PUBLISHED_BYTES[name]
+    assert size in (None, tuple(sum(len(line(each)) for each in side) for side in (dataset.train, dataset.test)))
 
 
 @pytest.mark.parametrize(("name", "file"), [("jump", "addprim_jump"), ("around-right", "template_around_right")])

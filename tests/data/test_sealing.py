@@ -1,7 +1,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,22 +38,17 @@ def test_what_was_altered_is_not(document: dict[str, object], other: dict[str, o
     assert problem(altered) == (None if is_same else ALTERED)
 
 
-def test_keys_that_are_numbers_become_strings_in_files() -> None:
-    assert problem(json.loads(json.dumps(sealed({"counts": {2: "a", 10: "b"}, "none": None})))) is None
-
-
 @given(DOCUMENTS)
 def test_a_missing_checksum_is_told_from_a_wrong_one(document: dict[str, object]) -> None:
     assert problem(document) == "a.json: this has no checksum, which should be under 'digest'. Get it again."
 
 
-def test_what_is_too_deep_to_be_written_was_altered() -> None:
+def test_odd_documents() -> None:
+    """Keys that are numbers become strings; odd checksums are wrong, and so are those of what is too deep."""
+    assert problem(json.loads(json.dumps(sealed({"counts": {2: "a", 10: "b"}, "none": None})))) is None
+    for odd in (None, 7, [], {}, "", True):
+        assert problem({"a": 1, DIGEST: odd}) == ALTERED
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]
     assert problem({"a": deep, DIGEST: ""}) == ALTERED
-
-
-@pytest.mark.parametrize("odd", [None, 7, [], {}, "", True])
-def test_an_odd_checksum_is_a_wrong_one(odd: object) -> None:
-    assert problem({"a": 1, DIGEST: odd}) == ALTERED
