@@ -172,11 +172,7 @@ class _Mixture:
             )
 
     def columns(self) -> Iterator[Tokens]:
-        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms.
-
-        Raises:
-            RecombineError: At once, for a token that would be read back as something else.
-        """
+        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms."""
         if self.word_forms:
             forms = (Inflection.from_fields(example.x, example.y) for example in self.repeated)
             return ((form.lemma, form.form, ";".join(form.tags)) for form in forms)
@@ -187,11 +183,7 @@ class _Mixture:
         return ((join(example.x, self.tokens), join(example.y, self.tokens)) for example in self.repeated)
 
     def spaced(self, sides: Iterable[Tokens]) -> Iterator[str]:
-        """Yields tokens between spaces.
-
-        Raises:
-            RecombineError: At once, for a token that cannot stand between spaces.
-        """
+        """Yields tokens between spaces, if all can stand there."""
         for token in self.vocabulary:
             if token in _RESERVED:
                 raise _unfit(token, "The toolkit reserves this symbol.")

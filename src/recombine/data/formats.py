@@ -146,15 +146,7 @@ def _from_columns(
     width: int,
     sides: tuple[str, str] = ("input", "output"),
 ) -> Iterator[Example]:
-    """Yields the examples of lines with columns between tabs.
-
-    Args:
-        lines: The lines.
-        tokens: What a token is.
-        columns: The numbers of the columns of x and y, and perhaps of the tags of x.
-        width: How many columns each line must have.
-        sides: What messages call x and y.
-    """
+    """Yields the examples of lines with this many columns between tabs, of which some are x, y and perhaps x's tags."""
     input_name, output_name = (f"{side} (column {column})" for side, column in zip(sides, columns, strict=False))
     for line in lines:
         fields = line.text.split("\t")

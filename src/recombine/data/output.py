@@ -29,9 +29,6 @@ MAX_WHOLE = 1 << 31
 GRACE = 3.0
 """Seconds until a lock counts as held: what a killed process had started may outlive it for a moment."""
 
-ROOM = "Choose another place, or make room there and give the same command again."
-"""What to do where nothing can be written."""
-
 _KEPT = 60  # characters of a name that a temporary one begins with: names may have 255 bytes
 _RANDOM = "[0-9a-f]" * 16
 _PAUSE = 0.1
@@ -116,12 +113,7 @@ def check_free(target: str | Path, *, force: bool) -> None:
 
 
 def check_folder(folder: str | Path, *, place: str | Path) -> None:
-    """Raises the error for a folder in which, once it and those above it are there, no file can be made.
-
-    Args:
-        folder: The folder, which need not be there yet.
-        place: What cannot be written then.
-    """
+    """Raises the error for a place, which cannot be written, if no file can be made in a folder, once that is there."""
     path = Path(folder).absolute()
     try:
         above = next(each for each in (path, *path.parents) if each.exists())
@@ -131,9 +123,12 @@ def check_folder(folder: str | Path, *, place: str | Path) -> None:
         raise _unwritable(error, place) from error
 
 
-def _unwritable(error: OSError, place: str | Path) -> RecombineError:
-    reason = error.strerror or str(error)
-    return RecombineError(f"the file cannot be written: {reason}.", place=str(place), hint=ROOM)
+def _unwritable(error: OSError, place: str | Path, what: str = "file") -> RecombineError:
+    return RecombineError(
+        f"the {what} cannot be written: {error.strerror or error}.",
+        place=str(place),
+        hint="Choose another place, or make room there and give the same command again.",
+    )
 
 
 @contextmanager
@@ -143,16 +138,12 @@ def replacing_folder(target: Path) -> Iterator[Path]:
     A folder that is there already is replaced: it makes way only once the new one is whole, and goes only once that is
     in its place. Folders above are made.
 
-    Args:
-        target: The folder to write.
-
     Raises:
-        OSError: If it cannot be written.
+        RecombineError: If the folder cannot be written.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary, old = _beside(target), _beside(target)
     try:
-        temporary.mkdir()
+        temporary.mkdir(parents=True)
         yield temporary
         for path in (*temporary.rglob("*"), temporary):
             _sync(path)
@@ -161,17 +152,16 @@ def replacing_folder(target: Path) -> Iterator[Path]:
         temporary.rename(target)
         _sync(target.parent)
         _remove(old)
+    except OSError as error:
+        raise _unwritable(error, target, "folder") from error
     finally:
-        _remove(temporary)
+        with suppress(OSError):
+            _remove(temporary)
 
 
 @contextmanager
 def all_or_none(targets: Iterable[str | Path]) -> Iterator[None]:
-    """Removes the files that a block has made if it does not end well, so that the same can be asked for again.
-
-    Args:
-        targets: Paths that the block writes to; what is there before stays.
-    """
+    """Removes those of the files that were not there before if a block does not end well: it can be tried again."""
     new = [path for path in map(Path, targets) if not path.exists()]
     try:
         yield

@@ -9,7 +9,7 @@ import hashlib
 import json
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from recombine import __version__
-from recombine.data.output import ROOM, read_whole, replacing, replacing_folder
+from recombine.data.output import read_whole, replacing, replacing_folder
 from recombine.errors import RecombineError
 
 DIGEST = "digest"
@@ -90,26 +90,6 @@ def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
 
 
 @contextmanager
-def writing_folder(path: Path, name: str, manifest: Callable[[Path], Mapping[str, Any]]) -> Iterator[Path]:
-    """Gives a folder to put files into, which takes the place of `path` when the block ends well.
-
-    The manifest, which has this file name, is made when all other files are in the folder that `manifest` is given.
-
-    Raises:
-        RecombineError: If the folder cannot be written.
-    """
-    try:
-        with replacing_folder(path) as temporary:
-            yield temporary
-            content = json.dumps(manifest(temporary), indent=2, ensure_ascii=False)
-            (temporary / name).write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise RecombineError(
-            f"the folder cannot be written: {error.strerror or error}.", place=str(path), hint=ROOM
-        ) from error
-
-
-@contextmanager
 def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool = False) -> Iterator[Path]:
     """Gives a folder to put a model's files into, which takes the place of `path` when the block ends well.
 
@@ -123,13 +103,18 @@ def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: 
         RecombineError: If something is there already and may not be replaced, or is no model.
     """
     check_free_model(path, force=force)
-    known = {"format": FORMAT, "kind": kind, "recombine": __version__, "settings": settings}
-
-    def manifest(folder: Path) -> dict[str, Any]:
-        return known | {DIGEST: json_digest(settings), "files": checksums(folder, besides=MODEL)}
-
-    with writing_folder(path, MODEL, manifest) as temporary:
+    with replacing_folder(path) as temporary:
         yield temporary
+        manifest = {
+            "format": FORMAT,
+            "kind": kind,
+            "recombine": __version__,
+            "settings": settings,
+            DIGEST: json_digest(settings),
+            "files": checksums(temporary, besides=MODEL),
+        }
+        content = json.dumps(manifest, indent=2, ensure_ascii=False)
+        (temporary / MODEL).write_text(content, encoding="utf-8")
 
 
 def check_free_model(path: Path, *, force: bool) -> None:

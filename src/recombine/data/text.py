@@ -52,9 +52,11 @@ class Line:
         return RecombineError(message, place=f"{self.file}:{self.number}", hint=hint)
 
 
-def shown(value: str) -> str:
-    """Returns a piece of the user's text as an error message quotes it: short, with control characters visible."""
-    return repr(value if len(value) <= 60 else value[:57] + "...")
+def shown(value: object) -> str:
+    """Returns a value of the user's as an error message quotes it: short, with control characters visible."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:57] + "...")
+    return repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
 
 
 def read_lines(source: str | Path) -> Iterator[Line]:
@@ -160,12 +162,7 @@ def join(side: Iterable[str], tokens: str) -> str:
 
 
 def check_side(side: Tokens, name: str, *, line: Line) -> Tokens:
-    """Returns one side of an example if it can stand in a file.
-
-    Args:
-        side: The tokens.
-        name: What messages call the side.
-        line: Where it stands.
+    """Returns one side of an example, which messages call by its name, if it can stand in a file.
 
     Raises:
         RecombineError: If there are no tokens or too many, or if a token is empty or holds a NUL, a tab, a line break

@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from recombine.data.text import shown
 from recombine.errors import RecombineError, unknown
 
 _WORDS = {
@@ -35,17 +36,10 @@ _TOML_WORDS = _WORDS | {"null": '"none"', "object": "a table"}
 
 _SIMPLE, _NESTED = (bool, int, float, str, NoneType), (Literal, list, tuple, dict)
 
-_LONGEST = 40
-"""Characters of a value that errors show."""
-
 
 @contextmanager
 def fitting(folder: Path) -> Iterator[None]:
-    """Turns whatever goes wrong where a model is put together into the error for settings that make no sense.
-
-    Args:
-        folder: The model's.
-    """
+    """Turns whatever goes wrong where the model of a folder is put together into the error for its settings."""
     message, place, hint = "the settings do not fit the weights", str(folder), "Train again."
     try:
         yield
@@ -132,7 +126,7 @@ def _in_words(message: str, value: Any, kind: Any, name: str, whole: str, words:
         so_far = f"{so_far}[{step}]" if step.isdecimal() else f"{so_far}.{step}".removeprefix(".")
     where = so_far or whole
     if missing := re.search("required field `(.+)`", problem):
-        keys = f"; found the keys {_shown(', '.join(value))}" if value else ""
+        keys = f"; found the keys {shown(', '.join(value))}" if value else ""
         return f"{where} lacks {missing[1]!r}{keys}."
     literals = [option for option in _options(kind) if get_origin(option) is Literal]
     choices = [repr(choice) for option in literals for choice in get_args(option)]
@@ -143,16 +137,9 @@ def _in_words(message: str, value: Any, kind: Any, name: str, whole: str, words:
     elif not found:
         expected = ["float"]  # the number is out of range
     alternatives = choices + [f"{words.get(each, each)}{length}" for each in expected]
-    return f"{where} is {_shown(value)}; expected {' or '.join(alternatives)}."
+    told = words["object" if isinstance(value, dict) else "array"] if isinstance(value, dict | list) else shown(value)
+    return f"{where} is {told}; expected {' or '.join(alternatives)}."
 
 
 def _options(kind: Any) -> Sequence[Any]:  # noqa: ANN401
     return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-
-
-def _shown(value: object) -> str:
-    """Returns a value as errors show it: what is long or nested by its kind only."""
-    if isinstance(value, list | dict):
-        return _WORDS["object" if isinstance(value, dict) else "array"]
-    shown = repr(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"

@@ -100,10 +100,6 @@ def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[s
     """Returns the tokens of new inputs (or outputs) that no original has, if they are the majority; otherwise nothing.
 
     This happens if one file was read as words and the other as characters, or if the two are of different tasks.
-
-    Args:
-        originals: The inputs, or the outputs, of the original examples.
-        new: Those of the new examples.
     """
     known = {token for side in originals for token in side}
     strange = [token for side in new for token in side if token not in known]
@@ -113,10 +109,7 @@ def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[s
 def are_unlike(examples: Sequence[Example]) -> bool:
     """Tells whether nearly every output has only tokens of its own, so that there are no parts to recombine.
 
-    This happens with dates or numbers that are read as words.
-
-    Args:
-        examples: Training examples; repetitions count once.
+    This happens with dates or numbers that are read as words. Repeated examples count once.
     """
     return _share_little([frozenset(example.y) for example in dict.fromkeys(examples)])
 
@@ -124,10 +117,7 @@ def are_unlike(examples: Sequence[Example]) -> bool:
 def have_tags_of_their_own(examples: Sequence[Example]) -> bool:
     """Tells whether nearly every word form has only tags of its own, which are hardly tags then.
 
-    This happens if the columns of a file have another order.
-
-    Args:
-        examples: Word forms in the generator's order; repetitions count once.
+    This happens if the columns of a file have another order. Repeated examples count once.
     """
     return _share_little([frozenset(filter(is_tag, example.x)) for example in dict.fromkeys(examples)])
 

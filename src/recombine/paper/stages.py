@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from recombine.data.store import checksums, json_digest, writing_folder
+from recombine.data.output import replacing_folder
+from recombine.data.store import checksums, json_digest
 from recombine.example import Example
 from recombine.paper.records import commit, today
 
@@ -90,7 +91,8 @@ class Cache:
         folder = self._path(stage)
         done = Done(stage.key, folder, commit=commit())
 
-        def manifest(written: Path) -> dict[str, Any]:
+        with replacing_folder(folder) as done.folder:
+            yield done
             content = {
                 "kind": stage.kind,
                 "inputs": stage.inputs,
@@ -98,12 +100,10 @@ class Cache:
                 "facts": done.facts,
                 "commit": done.commit,
                 "date": today(),
-                "files": checksums(written, besides=MANIFEST),
+                "files": checksums(done.folder, besides=MANIFEST),
             }
-            return {**content, "digest": json_digest(content)}
-
-        with writing_folder(folder, MANIFEST, manifest) as done.folder:
-            yield done
+            manifest = json.dumps({**content, "digest": json_digest(content)}, indent=2, ensure_ascii=False)
+            (done.folder / MANIFEST).write_text(manifest, encoding="utf-8")
         done.folder = folder
         self._found[stage.key] = done
 
