@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,26 @@ from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
+from recombine.data import files
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Tokens
 from recombine.execution.executor import Processes
+from recombine.inflection import is_tag
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix, work
-from recombine.paper.keys import Keys, Population
 from recombine.paper.matrix import Matrix
-from recombine.paper.rows import SPLITS, Row, read_rows
-from recombine.paper.scale import Scale, tiny_settings, tiny_task
+from recombine.paper.reports import class_reports
+from recombine.paper.rows import SPLITS, TABLE_2, Row, read_rows
+from recombine.paper.scale import Scale, tiny_settings, tiny_task, word_form_scale
 from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
-from recombine.paper.work import Work
+from recombine.paper.tables import word_form_cells, word_forms_in_order
 from recombine.prediction.predictor import Predictor
 from recombine.training import resume
 
 ROWS = {row.name: row for row in read_rows()}
+WORD_FORM_ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 
 
 def quick(row: Row, split: str) -> Settings:
@@ -51,15 +55,24 @@ def quick(row: Row, split: str) -> Settings:
 
 
 class Run:
-    """Runs rows of the toy task on the split "jump" and remembers what was done."""
+    """Runs rows of the toy task on the split "jump", or a table at another scale, and remembers what was done."""
 
-    def __init__(self, output: Path, *names: str, seeds: int = 2, population: int = 40) -> None:
+    def __init__(
+        self,
+        output: Path,
+        *names: str,
+        rows: dict[str, Row] = ROWS,
+        splits: Sequence[str] = ("jump",),
+        seeds: int = 2,
+        population: int = 40,
+        scale: Scale | None = None,
+    ) -> None:
         self.stages: list[str] = []
         self.said: list[str] = []
         self.expected: list[float] = []
         self.matrix = Matrix(
-            [ROWS[name] for name in names],
-            ["jump"],
+            [rows[name] for name in names or rows],
+            splits,
             range(seeds),
             output=output,
             cache=Cache(output / ".cache", self.said.append),
@@ -67,25 +80,35 @@ class Run:
             population=population,
             progress=self.progress,
             expect=self.expected.append,
-            scale=Scale(lambda *_: TASK, quick),
-            known=list(ROWS.values()),
+            scale=scale or Scale(lambda *_: TASK, quick),
+            known=list(rows.values()),
         )
-        self.matrix.run()
-        self.records = {found["row"]: found for found in map(read, sorted(output.glob("*.json")))}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("recombine.augmentation.sampler.LEAST", 4)
+            self.matrix.run()
+        self.all = [json.loads(path.read_text("utf-8")) for path in sorted(output.glob("*.json"))]
+        self.records: dict[str, dict[str, Any]] = {found["row"]: found for found in self.all}
 
     @contextmanager
-    def progress(self, what: str, effort: float) -> Iterator[None]:
+    def progress(self, what: str, effort: float) -> Iterator[Any]:
         assert effort > 0
         self.stages.append(what)
         yield
 
 
-def read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text("utf-8"))
+def shorter(found: Settings, steps: int) -> Settings:
+    return replace(
+        found,
+        generator=replace(found.generator, max_steps=steps),
+        predictor=replace(found.predictor, epochs=1),
+        sampling=replace(found.sampling, patience=2, batch=16),
+    )
 
 
-def figures(record: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key not in ("seconds", "provenance", "digest")}
+def assert_same_figures(run: Run, other: Run) -> None:
+    for row, record in run.records.items():
+        for key, value in record.items():
+            assert key in ("seconds", "provenance", "digest") or value == other.records[row][key], (row, key)
 
 
 def predictors(run: Run) -> set[str]:
@@ -94,20 +117,13 @@ def predictors(run: Run) -> set[str]:
     return {key for name, key in stages if name.startswith("predictions")}
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.augmentation.sampler.LEAST", 4)
-
-
 FOUR = ("baseline", "geca", "recomb-2 + resampling", "recomb-2")
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     folder = tmp_path_factory.mktemp("table1")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("recombine.augmentation.sampler.LEAST", 4)
-        return folder, Run(folder, *FOUR)
+    return folder, Run(folder, *FOUR)
 
 
 @pytest.fixture
@@ -118,8 +134,8 @@ def copied(done: tuple[Path, Run], tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_samples_come_first_and_predictors_train_together(done: tuple[Path, Run]) -> None:
-    run = done[1]
+def test_samples_come_first_predictors_train_together_and_rows_share_stages(done: tuple[Path, Run]) -> None:
+    folder, run = done
     assert run.stages == [
         "jump, geca: samples",
         "jump, recomb-2 + resampling: neighborhoods",
@@ -128,55 +144,38 @@ def test_samples_come_first_and_predictors_train_together(done: tuple[Path, Run]
         "jump, recomb-2: samples",
         f"jump: {len(predictors(run))} predictors",
     ]
-    assert run.records.keys() == set(FOUR)
     assert run.expected[0] > run.expected[1] > 0
+    one, other = (run.records[row]["stages"] for row in ("recomb-2", "recomb-2 + resampling"))
+    assert [one[kind] == other[kind] for kind in ("neighborhoods", "generator", "samples")] == [True, True, False]
+    kinds = [path.name.partition("-")[0] for path in (folder / ".cache").iterdir()]
+    expected = {"neighborhoods": 1, "generator": 1, "samples": 3, "predictions": len(predictors(run))}
+    assert {kind: kinds.count(kind) for kind in kinds} == expected
 
 
 @pytest.mark.slow
 def test_records_are_complete_and_rest_on_what_they_say(done: tuple[Path, Run]) -> None:
-    run = done[1]
-    geca = run.records["geca"]
+    records = done[1].records
+    assert records.keys() == set(FOUR)
+    geca = records["geca"]
     assert (geca["seeds"], geca["dash"], geca["originals_only"], geca["kept"]) == ([0, 1], False, [], [4, 4])
     assert geca["settings"]["p_aug"] == 0.01
     assert geca["settings"]["predictor"]["epochs"] == QUICK_PREDICTOR.epochs
     assert sorted(geca["seconds"]) == ["predictor", "samples", "test"]
-    assert (
-        sorted(geca["stages"]) == sorted(geca["provenance"]["stages"]) == ["predictions 0", "predictions 1", "samples"]
-    )
+    stages = ["predictions 0", "predictions 1", "samples"]
+    assert sorted(geca["stages"]) == sorted(geca["provenance"]["stages"]) == stages
     samples = [GECA().fit(TASK.train).sample(4, seed) for seed in (0, 1)]
     listed = {(sample["seed"], sample["x"]) for sample in geca["listing"]}
     assert listed == {(seed, " ".join(example.x)) for seed in (0, 1) for example in samples[seed]}
-    assert sorted(run.records["recomb-2"]["seconds"]) == ["generator", "neighborhoods", "predictor", "samples", "test"]
-    assert run.records["baseline"]["listing"] == []
-    shown = [[(item["x"], item["sampled"]) for item in found["items"]] for found in run.records.values()]
+    assert sorted(records["recomb-2"]["seconds"]) == ["generator", "neighborhoods", "predictor", "samples", "test"]
+    assert records["baseline"]["listing"] == []
+    shown = [[(item["x"], item["sampled"]) for item in found["items"]] for found in records.values()]
     assert len(shown[0]) == len(TASK.test)  # fewer than eight of each kind
     assert all(each == shown[0] for each in shown)
-
-
-@pytest.mark.slow
-def test_rows_of_one_population_have_mixing_rates_of_their_own(done: tuple[Path, Run]) -> None:
-    samples = [GECA().fit(TASK.train).sample(4, seed).examples for seed in (0, 1)]
+    # Rows of one population have mixing rates of their own.
     together = Predictor(QUICK_PREDICTOR, seeds=[0, 1, 0, 1], device="cpu").fit_each(
-        TASK.train, [(), (), *samples], p_aug=[None, None, 0.01, 0.01]
+        TASK.train, [(), (), *(each.examples for each in samples)], p_aug=[None, None, 0.01, 0.01]
     )
-    scores = together.score(TASK.test)
-    assert done[1].records["baseline"]["exact_match"] == scores[:2]
-    assert done[1].records["geca"]["exact_match"] == scores[2:]
-
-
-@pytest.mark.slow
-def test_rows_share_stages(done: tuple[Path, Run]) -> None:
-    one, other = (done[1].records[row]["stages"] for row in ("recomb-2", "recomb-2 + resampling"))
-    assert one["neighborhoods"] == other["neighborhoods"]
-    assert one["generator"] == other["generator"]
-    assert one["samples"] != other["samples"]
-    kinds = [path.name.partition("-")[0] for path in (done[0] / ".cache").iterdir()]
-    assert {kind: kinds.count(kind) for kind in kinds} == {
-        "neighborhoods": 1,
-        "generator": 1,
-        "samples": 3,
-        "predictions": len(predictors(done[1])),
-    }
+    assert [*records["baseline"]["exact_match"], *geca["exact_match"]] == together.score(TASK.test)
 
 
 @pytest.mark.slow
@@ -184,11 +183,10 @@ def test_nothing_is_done_twice(done: tuple[Path, Run], copied: Path) -> None:
     for path in copied.glob("*.json"):
         path.unlink()
     again = Run(copied, *FOUR)
-    assert again.stages == []
-    assert again.expected[1] == 0
+    assert (again.stages, again.expected[1]) == ([], 0)
     assert again.records.keys() == done[1].records.keys()
+    assert_same_figures(again, done[1])
     for row, record in again.records.items():
-        assert figures(record) == figures(done[1].records[row])
         assert record["seconds"] == done[1].records[row]["seconds"]
 
 
@@ -200,8 +198,7 @@ def test_what_a_kill_cost_is_done_again_with_the_same_result(done: tuple[Path, R
     again = Run(copied, *FOUR)
     # A generator whose samples are there is not missed.
     assert len(again.stages) == {"samples": 3, "generator": 0, "predictions": 1}[kind]
-    for row, record in again.records.items():
-        assert figures(record) == figures(done[1].records[row])
+    assert_same_figures(again, done[1])
 
 
 class Stopped(Exception):
@@ -237,7 +234,7 @@ def test_a_training_that_was_stopped_goes_on_where_it_was(
     assert list((tmp_path / "stopped/.cache").glob("*.training"))
     again = Stopping(tmp_path / "stopped", row)
     assert again.steps == whole.steps[after:]
-    assert figures(again.records[row]) == figures(whole.records[row])
+    assert_same_figures(again, whole)
     assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 
@@ -258,9 +255,7 @@ def test_a_population_that_is_stopped_while_predictions_are_kept(tmp_path: Path,
         with pytest.raises(Stopped):
             Run(tmp_path / "stopped", *rows)
     assert len(list((tmp_path / "stopped/.cache").glob("predictions-*/"))) == kept
-    again = Run(tmp_path / "stopped", *rows)
-    for row in rows:
-        assert figures(again.records[row]) == figures(whole.records[row])
+    assert_same_figures(Run(tmp_path / "stopped", *rows), whole)
     assert not list((tmp_path / "stopped/.cache").glob("*.training"))
 
 
@@ -272,20 +267,15 @@ def test_damaged_stages_are_named_and_done_again(done: tuple[Path, Run], copied:
     again = Run(copied, "recomb-2")
     assert again.stages == ["jump, recomb-2: samples"]
     assert again.said[0].startswith(f"{copied}/.cache/samples-{key}: the samples are not as they were written")
-    assert figures(again.records["recomb-2"]) == figures(done[1].records["recomb-2"])
+    # The items of other rows are those of the reference, even if it is not run again.
+    assert_same_figures(Run(copied, "geca"), done[1])
 
 
 @pytest.mark.slow
-def test_items_are_those_of_the_reference_even_if_it_is_not_run_again(copied: Path, done: tuple[Path, Run]) -> None:
-    again = Run(copied, "geca")
-    assert again.records["geca"]["items"] == done[1].records["geca"]["items"]
-
-
-@pytest.mark.slow
-def test_populations_are_as_large_as_told(done: tuple[Path, Run], tmp_path: Path) -> None:
+def test_populations_are_as_large_as_told(tmp_path: Path) -> None:
     run = Run(tmp_path, "baseline", "geca", seeds=3, population=4)
     assert run.stages == ["jump, geca: samples", "jump: 3 predictors", "jump: 3 predictors"]
-    assert [len(found["exact_match"]) for found in run.records.values()] == [3, 3]
+    assert [len(found["exact_match"]) for found in run.all] == [3, 3]
     assert run.records["geca"]["items"] == []  # no recomb-2 to choose them by
 
 
@@ -296,8 +286,8 @@ def test_predictors_trained_beside_others_of_longer_epochs_are_others(done: tupl
     assert not {*alone["stages"].values()} & {*beside["stages"].values()}
     fitted = Predictor(QUICK_PREDICTOR, seeds=[0, 1], device="cpu").fit_each(TASK.train, [(), ()])
     assert alone["exact_match"] == fitted.score(TASK.test)
-    again = Run(tmp_path, *FOUR)  # what was trained alone is not taken for what is trained beside others
-    assert figures(again.records["baseline"]) == figures(beside)
+    # What was trained alone is not taken for what is trained beside others.
+    assert_same_figures(Run(tmp_path, *FOUR), done[1])
 
 
 @pytest.mark.slow
@@ -329,93 +319,17 @@ def test_seeds_without_samples_learn_from_the_originals_alone(tmp_path: Path, mo
     assert run.stages[-1] == "jump: 3 predictors"
 
 
-def test_the_key_of_a_predictor_names_what_it_has_of_its_population() -> None:
-    keys, samples = Keys([TASK], [0], "cpu"), TASK.test[:1]
-    one = settings(ROWS["recomb-2"], "jump")
-    (short,), (longer,) = keys.predictors(one, [()]), keys.predictors(replace(one, p_aug=0.5), [samples])
-    both = Population([short, longer])
-    assert both.stage(short).key != Population([short]).stage(short).key  # as many steps as the longer epoch asks for
-    assert both.stage(longer).key == Population([longer]).stage(longer).key
-    other = replace(longer, samples=[Example(("new",), ("NEW",))])
-    assert both.stage(longer).key != Population([longer, other]).stage(longer).key  # another vocabulary
-
-
-def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
-    row = ROWS["recomb-2"]
-    one, keys = settings(row, "jump"), Keys([TASK] * 2, [0, 1], "cpu")
-    base = {name: stage.key for name, stage in keys.before_predictors(one).items()}
-    assert list(base) == ["neighborhoods", "generator", "samples"]
-
-    def changed(other: Settings, others: Keys = keys) -> list[str]:
-        stages = others.before_predictors(other)
-        return [name for name, key in base.items() if stages[name].key != key]
-
-    assert changed(replace(one, p_aug=0.5, predictor=QUICK_PREDICTOR)) == []
-    assert changed(replace(one, resampler=Resampler(0.5))) == []  # not asked
-    assert changed(replace(one, resampling=True)) == ["samples"]
-    assert changed(replace(one, n=3)) == ["samples"]
-    assert changed(replace(one, sampling=replace(one.sampling, patience=1))) == ["samples"]
-    assert changed(replace(one, generator=QUICK_GENERATOR)) == ["generator", "samples"]
-    assert changed(replace(one, prototypes=1)) == ["generator", "samples"]
-    assert changed(replace(one, neighborhood=LongShort())) == ["neighborhoods", "generator", "samples"]
-    assert changed(one, Keys([TASK], [0], "cpu")) == ["generator", "samples"]
-    assert changed(one, Keys([TASK] * 2, [0, 1], "cuda")) == ["generator", "samples"]
-    assert changed(one, Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")) == []  # no test set touches these
-    assert changed(one, Keys([replace(TASK, train=TASK.train[1:])] * 2, [0, 1], "cpu")) == list(base)
-    pair = TASK.test[:1]
-
-    def predictor(others: Keys = keys, found: Settings = one, samples: Sequence[Example] = pair, seed: int = 0) -> str:
-        return others.predictors(found, [samples] * len(others.seeds))[seed].key
-
-    for other in (
-        predictor(seed=1),
-        predictor(samples=()),
-        predictor(found=replace(one, p_aug=0.5)),
-        predictor(found=replace(one, predictor=QUICK_PREDICTOR)),
-        predictor(Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")),
-    ):
-        assert other != predictor()
-    assert predictor(Keys([TASK], [0], "cpu"), replace(one, n=3, generator=QUICK_GENERATOR)) == predictor()
-    assert keys.direct(one).key != keys.direct(replace(one, direct=replace(one.direct, first=1))).key
-
-
 @pytest.mark.slow
 def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
-    def shorter(row: Row, split: str) -> Settings:
-        found = tiny_settings(row, split)
-        return replace(
-            found,
-            generator=replace(found.generator, max_steps=4),
-            predictor=replace(found.predictor, epochs=1),
-            sampling=replace(found.sampling, patience=1, batch=8),
-        )
-
     tasks = {split: tiny_task(split) for split in SPLITS}
     parts = {split: replace(data, train=data.train[:150], test=data.test[:20]) for split, data in tasks.items()}
-    stages: list[str] = []
-
-    @contextmanager
-    def progress(what: str, _: float) -> Iterator[None]:
-        stages.append(what)
-        yield
-
-    Matrix(
-        list(ROWS.values()),
-        SPLITS,
-        [0],
-        output=tmp_path,
-        cache=Cache(tmp_path / ".cache"),
-        device=torch.device("cpu"),
-        progress=progress,
-        scale=Scale(lambda split, _: parts[split], shorter),
-    ).run()
-    records = [read(path) for path in tmp_path.glob("*.json")]
-    assert {(found["row"], found["column"]) for found in records} == {
-        (name, split) for name, row in ROWS.items() for split in row.splits
-    }
-    assert sum("recombination network" in stage for stage in stages) == 10 + 7
-    assert "jump, direct inference: direct inference" in stages
-    for found in records:
+    scale = Scale(lambda split, _: parts[split], lambda *row: shorter(tiny_settings(*row), 4))
+    run = Run(tmp_path, splits=SPLITS, seeds=1, scale=scale)
+    expected = {(name, split) for name, row in ROWS.items() for split in row.splits}
+    assert {(found["row"], found["column"]) for found in run.all} == expected
+    assert sum("recombination network" in stage for stage in run.stages) == 10 + 7
+    assert "jump, direct inference: direct inference" in run.stages
+    for found in run.all:
         assert found["dash"] or len(found["exact_match"]) == 1
         if found["settings"]["method"] in ("geca", "recombination"):
             assert sum(found["kept"]) or sum(found["rejected"][0].values())
@@ -441,33 +355,74 @@ def test_what_splits_cannot_do_together_is_said_and_left_to_each(
     assert run.said[-1] == "two languages: not in one go. the GPU's memory does not suffice. Take less."
 
 
-@pytest.fixture
-def by_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A table of GECA's row, of which nothing is done, and two processes."""
-    monkeypatch.setattr(Matrix, "run", lambda _: None)
-    monkeypatch.setattr(matrix, "Processes", lambda _=2: Processes(2))
-    run = Run(tmp_path, "geca")
-    monkeypatch.setattr(run.matrix, "elsewhere", lambda what, *_: run.stages.append(what))
-    return run
-
-
 @pytest.mark.slow
-def test_samples_by_rule_are_drawn_beside_networks(by_rule: Run) -> None:
-    (source,) = by_rule.matrix._missing_sources(by_rule.matrix.work["jump"])
-    with by_rule.matrix._drawing_by_rule():
-        assert not by_rule.stages
-    assert by_rule.stages == ["jump, geca: samples"]
-    jump = by_rule.matrix.work["jump"]
-    assert jump.has(source.stage(jump))
-
-
-@pytest.mark.slow
-def test_what_fails_beside_networks_is_said_and_left_to_be_done(by_rule: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_samples_by_rule_are_drawn_beside_networks_or_left_to_be_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
     def fail(*_: object) -> None:
         raise RecombineError("there is no memory.")
 
-    monkeypatch.setattr(Work, "samples", fail)
-    with by_rule.matrix._drawing_by_rule():
-        pass
-    assert by_rule.said[-1] == "jump, geca: samples: not beside networks. there is no memory."
-    assert by_rule.matrix._missing_sources(by_rule.matrix.work["jump"])
+    monkeypatch.setattr(Matrix, "run", lambda _: None)
+    monkeypatch.setattr(matrix, "Processes", lambda _=2: Processes(2))
+    if fails:
+        monkeypatch.setattr(work.Work, "samples", fail)
+    run = Run(tmp_path, "geca")
+    jump = run.matrix.work["jump"]
+    run.matrix.elsewhere = lambda what, *_: run.stages.append(what)
+    (source,) = run.matrix._missing_sources(jump)
+    with run.matrix._drawing_by_rule():
+        assert not run.stages
+    assert run.stages == ([] if fails else ["jump, geca: samples"])
+    assert run.said == (["jump, geca: samples: not beside networks. there is no memory."] if fails else [])
+    assert jump.has(source.stage(jump)) != fails
+
+
+@pytest.fixture(scope="module")
+def word_forms(source: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
+    """All rows of Table 2 on two splits."""
+    folder, tiny = tmp_path_factory.mktemp("table2"), word_form_scale(source, "tiny")
+
+    def settings_of(row: Row, split: str) -> Settings:
+        return replace(shorter(tiny.settings(row, split), 40 if "recomb-1" in row.name else 4), n=4)
+
+    scale = replace(tiny, settings=settings_of, task=cache(tiny.task))
+    return folder, Run(folder, rows=WORD_FORM_ROWS, splits=["turkish-8"], scale=scale)
+
+
+@pytest.mark.slow
+def test_every_row_of_word_forms_runs_from_end_to_end(word_forms: tuple[Path, Run]) -> None:
+    run = word_forms[1]
+    assert run.records.keys() == WORD_FORM_ROWS.keys()
+    for row, record in run.records.items():
+        assert (record["column"], record["seeds"], record["items"]) == ("turkish-8", [0, 1], [])
+        assert record["dash"] or len(record["exact_match"]) == len(record["counts"]) == 2
+        if record["settings"]["method"] != "none":
+            assert sum(record["kept"]) or sum(sum(each.values()) for each in record["rejected"]), row
+    # Three kinds of networks, as in the text, with a latent variable, and as coded.
+    assert sum("2 recombination networks" in stage for stage in run.stages) == 9
+    shown = word_forms_in_order(run.all, list(WORD_FORM_ROWS.values()))
+    assert len(word_form_cells(shown)) == len(WORD_FORM_ROWS) * 8
+    assert class_reports(shown)
+    rows = ("geca + recomb-1 + resampling", "geca + resampling", "recomb-1 + resampling")
+    both, geca, learned = (run.records[row]["kept"] for row in rows)  # the first has the samples of the others together
+    assert both == [one + other for one, other in zip(geca, learned, strict=True)]
+    assert sum(both)
+
+
+@pytest.mark.slow
+def test_samples_are_of_each_splits_own_training_set(word_forms: tuple[Path, Run], source: Path) -> None:
+    folder, run = word_forms
+    tasks = word_form_scale(source, "tiny").task
+    key = run.records["recomb-1 + resampling"]["stages"]["samples"]
+    seen = 0
+    for seed in (0, 1):
+        train = set(tasks("turkish-8", seed).train)
+        path = folder / f".cache/samples-{key}/{seed}.jsonl"
+        for sample in files.iterate(path, format="jsonl") if path.read_text() else ():
+            assert sample.provenance is not None
+            assert set(sample.provenance.prototypes) <= train
+            assert sample not in train
+            assert any(map(is_tag, sample.x))
+            seen += 1
+    assert seen

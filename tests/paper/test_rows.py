@@ -10,20 +10,32 @@ from recombine.augmentation.resample import Resampler
 from recombine.data.scan import interpret
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.neighborhoods import LongLong, LongShort
-from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded
+from recombine.neighborhoods import LongLong, LongShort, Tagged
+from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded, TaggedAsCoded
 from recombine.paper.records import read_records
-from recombine.paper.rows import SPLITS, Row, chosen, read_rows
-from recombine.paper.settings import Direct, Settings, settings
+from recombine.paper.rows import SPLITS, TABLE_2, Row, chosen, read_rows
+from recombine.paper.scale import word_form_scale
+from recombine.paper.settings import WORD_FORMS, Direct, Settings, settings
 from recombine.paper.tasks import task
-from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR
+from recombine.training.presets import (
+    SCAN_GENERATOR,
+    SCAN_PREDICTOR,
+    SMALL_WORD_FORM_GENERATOR,
+    WORD_FORM_GENERATOR,
+    WORD_FORM_PREDICTOR,
+)
 
-RESULTS = Path(__file__).parent.parent.parent / "results/table1"
+RESULTS = Path(__file__).parent.parent.parent / "results"
 ROWS = {row.name: row for row in read_rows()}
+WORD_FORM_ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 
 
 def of(name: str, split: str) -> Settings:
     return settings(ROWS[name], split)
+
+
+def word_forms(name: str) -> Settings:
+    return settings(WORD_FORM_ROWS[name], "turkish-8", WORD_FORMS)
 
 
 def assert_same(found: Settings, expected: Settings) -> None:
@@ -36,7 +48,7 @@ def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
     assert published[0] == "baseline"
     assert published[-1] == "direct inference"
     without_figures = {"recomb-2 + agreement"}
-    assert {record["row"] for record in read_records(RESULTS)} == ROWS.keys() - without_figures
+    assert {record["row"] for record in read_records(RESULTS / "table1")} == ROWS.keys() - without_figures
     assert [name for name, row in ROWS.items() if row.splits == ("jump",)] == [
         "recomb-2 + VAE",
         "recomb-2 - copying",
@@ -121,6 +133,70 @@ def test_recomb_2_is_as_the_text_has_it_where_it_can_be() -> None:
     assert (
         replace(of("direct inference", "jump"), method="recombination", direct=jump.direct).generator == jump.generator
     )
+
+
+def test_the_rows_are_the_papers_in_its_order_then_what_its_code_did_and_ours() -> None:
+    ours = [name for name in WORD_FORM_ROWS if name.endswith((")", "agreement"))]
+    assert list(WORD_FORM_ROWS)[-len(ours) :] == ours
+    assert next(iter(WORD_FORM_ROWS)) == "baseline"
+    without_figures = {"recomb-1 + resampling (any rare tag)"}
+    assert {record["row"] for record in read_records(RESULTS / "table2")} == WORD_FORM_ROWS.keys() - without_figures
+
+
+def test_rows_of_word_forms_have_the_papers_protocol() -> None:
+    for name in WORD_FORM_ROWS:
+        found = word_forms(name)
+        network = replace(
+            WORD_FORM_PREDICTOR.network,
+            copying="gated" if "gated" in name else "penalized",
+            forget_bias=0.0 if "as coded" in name else 1.0,
+        )
+        predictor = replace(WORD_FORM_PREDICTOR, network=network, own_epochs=True)
+        assert (found.n, found.p_aug, found.predictor) == (180, None, predictor)
+        assert found.rare_tags == ("all" if "any rare tag" in name else "named")
+        assert found.agreement == ("agreement" in name)
+        assert found.sampling.batch == (512 if found.prototypes == 2 else 1024)
+        more = "geca" in name and "resampling" in name
+        assert found.geca.gaps == 1 + more
+        assert found.geca.fewest_gaps_first or not more or "agreement" in name
+        assert found.resampler.epsilon == (0.0085 if "rarer tags" in name else 0.02)
+        if "as coded" not in name:
+            focused = "agreement" in name or ("recomb-2" in name and "resampling" in name)
+            assert found.omega == ("focused" if focused else "rule")
+        assert found.resampling == ("resampling" in name and name != "baseline + resampling")
+        assert found.generator.network.latent == (2 if "VAE" in name else 0)
+        if "as coded" not in name:
+            assert found.sampling.decoding == Decoding("mixed", 0.5)
+            assert (found.sampling.novelty, found.sampling.surplus) == ("pair", 1.0)
+            network = replace(found.generator.network, latent=0)
+            assert replace(found.generator, network=network) == replace(WORD_FORM_GENERATOR, max_steps=1575)
+    assert word_forms("recomb-1").neighborhood == Tagged(prototypes=1)
+    assert word_forms("recomb-2").neighborhood == Tagged()
+    assert [word_forms(name).prototypes for name in ("learned aug", "recomb-1", "recomb-2")] == [0, 1, 2]
+    assert [each.method for each in word_forms("geca + recomb-1 + resampling").sources] == ["geca", "recombination"]
+
+
+def test_what_is_as_coded_differs_from_the_text_in_what_the_code_did() -> None:
+    one, two = word_forms("recomb-1 + resampling (as coded)"), word_forms("recomb-2 + resampling (as coded)")
+    assert one.neighborhood == two.neighborhood == TaggedAsCoded()
+    assert (one.omega, two.omega) == ("rule", "rare")
+    assert (one.sampling.decoding.temperature, two.sampling.decoding.temperature) == (1.0, 0.5)
+    assert {one.sampling.novelty, two.sampling.novelty} == {"nothing"}
+    network = replace(WORD_FORM_GENERATOR.network, copying="symbol", forget_bias=0.0)
+    assert one.generator == two.generator == replace(WORD_FORM_GENERATOR, max_steps=1575, network=network)
+    assert word_forms("learned aug + resampling (as coded)").generator == replace(one.generator, epochs=100)
+
+
+def test_networks_have_the_size_that_is_asked_for() -> None:
+    row = WORD_FORM_ROWS["recomb-1 + resampling + VAE"]
+    sizes = {size: word_form_scale(None, size).settings(row, "turkish-8") for size in ("paper", "small", "tiny")}  # type: ignore[arg-type]
+    assert [found.generator.network.hidden for found in sizes.values()] == [
+        1024,
+        SMALL_WORD_FORM_GENERATOR.network.hidden,
+        16,
+    ]
+    assert all(found.generator.network.latent == 2 and found.resampling for found in sizes.values())
+    assert all(found.predictor.own_epochs for found in sizes.values())  # whatever rows are beside a row
 
 
 @pytest.mark.parametrize(("split", "words"), [("jump", "jump"), ("around-right", "around right")])

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from word_forms import write_language
 
 from recombine.data import files
 from recombine.data.sigmorphon import FewShot, few_shot
@@ -25,13 +24,6 @@ from recombine.paper.tasks import (
 )
 
 PUBLISHED = Path(__file__).parent.parent.parent.parent / "shared/data/sigmorphon2018"
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("conll2018")
-    write_language(folder, "turkish")
-    return folder
 
 
 def test_seeds_take_the_splits_in_turn(source: Path) -> None:

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+from word_forms import write_language
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the file of a made-up language."""
+    folder = tmp_path_factory.mktemp("conll2018")
+    write_language(folder, "turkish")
+    return folder
