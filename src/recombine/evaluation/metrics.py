@@ -6,7 +6,7 @@ novel, repeated, or taken from the test set.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import NamedTuple, Self
 
 from recombine.errors import RecombineError
@@ -26,8 +26,7 @@ def correct(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> tuple[bool, 
     Raises:
         RecombineError: If there is no item, or not one prediction for each.
     """
-    _check(gold, predicted)
-    return tuple(right == guess for right, guess in zip(gold, predicted, strict=True))
+    return tuple(right == guess for right, guess in _pairs(gold, predicted))
 
 
 def exact_match(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> float:
@@ -108,29 +107,25 @@ def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection |
     Raises:
         RecombineError: If an item has no tags.
     """
-    seen = {_tags(item) for item in training}
-    return tuple(_tags(item) not in seen for item in items)
 
+    def tags_of(item: Inflection | Example) -> Tokens:
+        if isinstance(item, Inflection):
+            return item.tags
+        if tags := split_analysis(item.y)[1] or split_analysis(item.x)[1]:
+            return tuple(tag[1:-1] for tag in tags)
+        hint = "Novelty of tags is for lemma, form, tags: `format='sigmorphon'`."
+        raise RecombineError(f"'{item}' has no tags to be novel.", hint=hint)
 
-def _tags(item: Inflection | Example) -> Tokens:
-    if isinstance(item, Inflection):
-        return item.tags
-    tags = split_analysis(item.y)[1] or split_analysis(item.x)[1]
-    if not tags:
-        raise RecombineError(
-            f"'{item}' has no tags to be novel.",
-            hint="Novelty of tags is for lemma, form, tags: `format='sigmorphon'`.",
-        )
-    return tuple(tag[1:-1] for tag in tags)
+    seen = set(map(tags_of, training))
+    return tuple(tags_of(item) not in seen for item in items)
 
 
 def _counts(gold: Sequence[Tokens], predicted: Sequence[Tokens], elements: Elements | None) -> list[Counts]:
-    _check(gold, predicted)
     count = elements or elements_of(gold)
-    return [Counts.of(count(right), count(guess)) for right, guess in zip(gold, predicted, strict=True)]
+    return [Counts.of(count(right), count(guess)) for right, guess in _pairs(gold, predicted)]
 
 
-def _check(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> None:
+def _pairs(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> Iterable[tuple[Tokens, Tokens]]:
     if len(gold) != len(predicted):
         raise RecombineError(
             f"there are {len(gold)} gold outputs and {len(predicted)} predicted ones; expected one for each.",
@@ -138,6 +133,7 @@ def _check(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> None:
         )
     if not gold:
         raise RecombineError("there is nothing to score; expected at least one item.")
+    return zip(gold, predicted, strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +165,8 @@ class Audit:
     @property
     def shares(self) -> dict[str, float | None]:
         """Each number but n as a share of all samples, by its name."""
-        counts = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "n"}
+        counts = asdict(self)
+        del counts["n"]
         return {name: None if count is None else count / self.n for name, count in counts.items()}
 
 
@@ -195,29 +192,20 @@ def audit(
         raise RecombineError("there are no samples to audit; expected at least one.")
     known = frozenset(train)
     new = [sample not in known for sample in samples]
-    well_formed = right = right_and_novel = inputs_in_test = pairs_in_test = None
+    further: dict[str, int] = {}
     if gold is not None:
         outputs = [gold(sample.x) for sample in samples]
         hits = [output == sample.y for output, sample in zip(outputs, samples, strict=True)]
-        well_formed = sum(output is not None for output in outputs)
-        right = sum(hits)
-        right_and_novel = sum(hit and is_new for hit, is_new in zip(hits, new, strict=True))
+        further["well_formed"] = sum(output is not None for output in outputs)
+        further["right"] = sum(hits)
+        further["right_and_novel"] = sum(hit and is_new for hit, is_new in zip(hits, new, strict=True))
     if test is not None:
         pairs = frozenset(test)
         inputs = {pair.x for pair in pairs}
-        inputs_in_test = sum(sample.x in inputs for sample in samples)
-        pairs_in_test = sum(sample in pairs for sample in samples)
-    return Audit(
-        n=len(samples),
-        novel=sum(new),
-        duplicates=len(samples) - len({*samples}),
-        contradicted=contradicted(samples),
-        well_formed=well_formed,
-        right=right,
-        right_and_novel=right_and_novel,
-        inputs_in_test=inputs_in_test,
-        pairs_in_test=pairs_in_test,
-    )
+        further["inputs_in_test"] = sum(sample.x in inputs for sample in samples)
+        further["pairs_in_test"] = sum(sample in pairs for sample in samples)
+    duplicates = len(samples) - len({*samples})
+    return Audit(len(samples), sum(new), duplicates, contradicted=contradicted(samples), **further)
 
 
 def contradicted(samples: Sequence[Example]) -> int:

@@ -72,11 +72,7 @@ def combined(*parts: Summary) -> Summary:
 
 
 def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Returns the mean score of each item over seeds.
-
-    Args:
-        scores: For each seed, the score of each item; all seeds were tested on the same items.
-    """
+    """Returns the mean score of each item over seeds, all of which were tested on the same items."""
     means: np.ndarray = np.asarray(scores, dtype=float).mean(axis=0)
     return means
 
@@ -86,8 +82,6 @@ class Comparison:
     """Two systems on the same items.
 
     Attributes:
-        first: The name of the one.
-        second: The name of the other.
         difference: The mean score of the first minus that of the second.
         p: The p-value of the paired t-test, two-sided.
         corrected_p: The p-value times the number of comparisons, at most 1 (Bonferroni).
@@ -143,8 +137,7 @@ def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     Raises:
         RecombineError: If the systems do not have the same number of scores, at least 2.
     """
-    pairs = list(combinations(scores, 2))
-    return tuple(_comparison(scores, first, second, comparisons=len(pairs)) for first, second in pairs)
+    return _compared(scores, list(combinations(scores, 2)))
 
 
 def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
@@ -162,17 +155,14 @@ def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
     if not scores:
         raise RecombineError("there are no systems to compare; expected at least one.")
     top = max(scores, key=lambda name: float(np.mean(scores[name])))
-    others = [name for name in scores if name != top]
-    worse = {name for name in others if _comparison(scores, top, name, comparisons=len(others)).is_significant}
+    compared = _compared(scores, [(top, name) for name in scores if name != top])
+    worse = {each.second for each in compared if each.is_significant}
     return tuple(name for name in scores if name not in worse) if worse else ()
 
 
-def _comparison(scores: Mapping[str, Scores], first: str, second: str, *, comparisons: int) -> Comparison:
-    p = paired_p(scores[first], scores[second])
-    return Comparison(
-        first=first,
-        second=second,
-        difference=float(np.mean(scores[first]) - np.mean(scores[second])),
-        p=p,
-        corrected_p=min(1.0, p * comparisons),
-    )
+def _compared(scores: Mapping[str, Scores], pairs: Sequence[tuple[str, str]]) -> tuple[Comparison, ...]:
+    found = []
+    for first, second in pairs:
+        p, difference = paired_p(scores[first], scores[second]), np.mean(scores[first]) - np.mean(scores[second])
+        found.append(Comparison(first, second, float(difference), p, min(1.0, p * len(pairs))))
+    return tuple(found)

@@ -35,12 +35,7 @@ the training of recombination networks, and all that these then give."""
 
 @dataclass(frozen=True)
 class Source:
-    """Something of a row that is needed before predictors can be trained.
-
-    Attributes:
-        row: The row's name.
-        settings: How samples are drawn, by one method, or direct inference.
-    """
+    """Something of a row that predictors need before they are trained: samples by one method, or direct inference."""
 
     row: str
     settings: Settings
@@ -208,12 +203,7 @@ class Joint:
 
 
 def join(missing: Mapping[str, Sequence[Source]], work: Mapping[str, Work]) -> list[Joint]:
-    """Joins the splits that lack networks of one recipe, where data are each seed's own.
-
-    Args:
-        missing: What is not there yet, by split, of networks that are trained alone.
-        work: The work on each split.
-    """
+    """Joins the splits that lack networks of one recipe, where data are each seed's own. `missing` is by split."""
     groups: dict[str, dict[str, list[Source]]] = {}
     for split, own in missing.items():
         for source in own if work[split].shared is None else ():

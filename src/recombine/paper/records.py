@@ -78,13 +78,7 @@ class _Record(TypedDict, total=False):
 
 
 def sampled_part(samples: Sequence[Samples], tasks: Sequence[Task], seeds: Sequence[int]) -> dict[str, Any]:
-    """Returns the part of a record that speaks of samples.
-
-    Args:
-        samples: The new examples of each seed.
-        tasks: What they are judged by, for each seed.
-        seeds: The seeds.
-    """
+    """Returns the part of a record that speaks of the samples of each seed, judged by its task."""
     audits = [
         audit(new.examples, gold=task.gold, train=task.train, test=task.test) if new.examples else None
         for new, task in zip(samples, tasks, strict=True)
@@ -114,12 +108,7 @@ def _some(everything: Sequence[Listed]) -> list[Listed]:
 
 
 def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence[Task]) -> dict[str, Any]:
-    """Returns the part of a record that speaks of the test set.
-
-    Args:
-        predictions: The outputs for the test set, by seed; none for a dash.
-        tasks: Have the true ones, for each seed.
-    """
+    """Returns the part of a record that speaks of the test set: how right outputs are, by seed; a dash has none."""
     correct = [
         np.array([y == task.as_predicted(example).y for y, example in zip(each, task.test, strict=True)])
         for each, task in zip(predictions, tasks, strict=False)
@@ -134,13 +123,7 @@ def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence[Task]) 
 def word_form_part(
     outputs: Sequence[Sequence[Tokens]], samples: Sequence[Samples], tasks: Sequence[WordFormTask]
 ) -> dict[str, Any]:
-    """Returns the part of a record that only word forms have.
-
-    Args:
-        outputs: Predictions for the test examples, by seed; none for a dash.
-        samples: The new examples, by seed.
-        tasks: The data of each seed.
-    """
+    """Returns the part of a record that only word forms have: outputs (none for a dash) and samples in more detail."""
     judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, tasks, strict=True)]
     classes = [Counter(name for _, name in own) for own in judged]
     counts = []
@@ -175,10 +158,7 @@ def unpacked(text: str, count: int) -> np.ndarray:
 def items(task: Task, reference: Samples, predicted: Sequence[Tokens]) -> list[dict[str, Any]]:
     """Returns test items to look at: some whose inputs are among the reference's samples, and some others.
 
-    Args:
-        task: Has the test set.
-        reference: Samples; of each item the output that they have for it (the most probable one) is shown, or None.
-        predicted: What one network predicts for the test set.
+    Each has the output that the samples have for it (the most probable one) or None, and what one network predicts.
     """
     outputs: dict[Tokens, Tokens] = {}
     for sample in reference:
@@ -209,12 +189,7 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
 
 
 def expect_all_seeds(folder: Path, experiments: Iterable[tuple[str, str]], seeds: Sequence[int]) -> None:
-    """Makes sure that records which are to be written replace none that has other seeds besides theirs.
-
-    Args:
-        folder: Where they are to be written.
-        experiments: Of which they are: rows and columns.
-        seeds: Theirs.
+    """Makes sure that records to be written, of these rows and columns, replace none that has further seeds.
 
     Raises:
         RecombineError: If one would be lost.
@@ -257,12 +232,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
 
 
 def provenance(command: Sequence[str], device: str) -> dict[str, str]:
-    """Returns what a record says of its origin.
-
-    Args:
-        command: The words that were typed.
-        device: Where networks were trained, e.g. ``"cuda"``.
-    """
+    """Returns what a record says of its origin: the words that were typed, the device of networks, and versions."""
     import torch
 
     on_gpu = device.startswith("cuda")

@@ -12,9 +12,6 @@ class ClassReport:
     """What the samples of a row are, all seeds together.
 
     Attributes:
-        row: The row.
-        column: Language and hints.
-        samples: How many samples there are.
         judged: The share of them that can be judged.
         classes: How many there are of each class.
         listing: Some of them, drawn at random, with their classes.
@@ -45,9 +42,6 @@ class SampleReport:
     """What the samples of one row on one split are worth, all seeds together.
 
     Attributes:
-        row: The row.
-        column: The split.
-        seeds: How many seeds.
         samples: How many samples were kept.
         rejected: How many were not.
         novel: Those kept that are no training pair.
@@ -97,9 +91,6 @@ class Item:
     """One test item.
 
     Attributes:
-        column: The split.
-        x: The input.
-        y: The right output.
         sampled: The output that the samples of recomb-2 have for it, if any.
         predicted: What the first network of each row says, of those that were run beside such samples.
         commits: Of the code by which they were run.

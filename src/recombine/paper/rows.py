@@ -29,13 +29,7 @@ Published = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Table:
-    """Where a table's rows are described, and on what they are run.
-
-    Attributes:
-        folder: The folder of files, within the package.
-        splits: What the paper has columns for, in order.
-        further: A pattern that the names of other splits have.
-    """
+    """The package's folder of files of rows, the splits of the paper's columns, and a pattern for names of others."""
 
     folder: str
     splits: tuple[str, ...]

@@ -19,9 +19,7 @@ from recombine.training.recipe import Recipe
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    Record = TypeVar("Record", bound=DataclassInstance)
-else:
-    Record = TypeVar("Record")
+Record = TypeVar("Record", bound="DataclassInstance")
 
 NOTHING = "none"
 """Stands for None, which TOML cannot say."""
@@ -117,12 +115,7 @@ WORD_FORMS = Settings(
 
 
 def settings(row: Row, split: str, base: Settings | None = None) -> Settings:
-    """Returns the settings of a row on a split: those of its file, over those that it shares with others.
-
-    Args:
-        row: The row.
-        split: The split.
-        base: What files say their differences from.
+    """Returns the settings of a row on a split: those of its file, over those that it shares with others, over `base`.
 
     Raises:
         RecombineError: If a file has a key that there is not, or a value of another type than expected.
@@ -135,14 +128,10 @@ def settings(row: Row, split: str, base: Settings | None = None) -> Settings:
 
 
 def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str = "") -> Record:
-    """Returns the record with the settings of a table in place of its own.
+    """Returns a dataclass with the settings of a table in place of its own; errors name `place` and the key `within`.
 
-    Args:
-        record: A dataclass. A field that is one itself takes a table; one that holds a rule for neighborhoods may
-            change it with the key ``rule``.
-        table: Values by the names of fields.
-        place: The file, for errors.
-        within: The keys that lead to the table, for errors.
+    A field that is a dataclass itself takes a table; one that holds a rule for neighborhoods may change it with the key
+    ``rule``.
 
     Raises:
         RecombineError: If a key is no field, or a value is not of the field's type or makes no sense.

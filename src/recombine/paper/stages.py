@@ -52,12 +52,7 @@ class Done:
 
 
 class Cache:
-    """A folder of finished stages.
-
-    Args:
-        folder: Where; made when the first stage is finished.
-        say: Is told of stages that are damaged.
-    """
+    """A folder of finished stages, made when the first is finished. `say` is told of stages that are damaged."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda _: None) -> None:
         self.folder, self.say = folder, say

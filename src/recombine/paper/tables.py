@@ -85,8 +85,7 @@ class Cell:
         mean: Our mean of exact match over seeds; None for a dash: all samples were rejected.
         std: Our standard deviation.
         seeds: Over how many seeds.
-        paper: The paper's mean; None if it has no such row, or a dash.
-        paper_std: The paper's deviation.
+        paper: The paper's mean, with its deviation `paper_std`; None if it has no such row, or a dash.
     """
 
     row: str
@@ -100,14 +99,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class WordFormCell(Cell):
-    """One figure of Table 2; its column is language, hints, part and metric in one.
-
-    Attributes:
-        language: The language.
-        hints: The number of past, and of future, forms in the training set.
-        part: Which test items.
-        metric: ``f1`` (micro) or ``exact-match``.
-    """
+    """One figure of Table 2; its column is language, hints (per tense), part (test items) and metric in one."""
 
     language: str
     hints: int
@@ -161,14 +153,7 @@ def scan_figures(record: Record) -> Figures:
 def word_form_columns(
     records: Records, *, metric: Metric, parts: Sequence[Part] = PARTS, hints: int | None = None
 ) -> list[Column]:
-    """Returns the columns of Table 2 by a metric, for each language that there are records of.
-
-    Args:
-        records: The records.
-        metric: What is shown.
-        parts: Of which test items.
-        hints: Of which number of hints; None: of all.
-    """
+    """Returns the columns of Table 2 by a metric, for each language, and number of hints, that there are records of."""
     columns = {column: None for _, column in records if hints is None or column.endswith(f"-{hints}")}
     order = sorted(columns, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf)
     return [

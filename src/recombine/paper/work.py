@@ -76,9 +76,8 @@ class Work:
             return [Neighborhoods(each, settings.neighborhood.name) for each in rows]
         stage = self.keys.neighborhoods(settings)
         done = self.cache.find(stage)
-        names = {id(task): f"{number}.npz" for number, task in enumerate(different(self.tasks))}
-        if self.shared is not None:
-            names = {id(self.shared): ROWS}
+        numbered = enumerate(different(self.tasks))
+        names = {id(task): ROWS if self.shared else f"{number}.npz" for number, task in numbered}
         if done is None:
             with self._doing(stage, "neighborhoods") as (done, _):
                 for task in different(self.tasks):
@@ -216,10 +215,10 @@ def drawn(
     augmenter: Recombination | None,
     executor: Executor = SERIAL,
 ) -> list[Samples]:
-    """Returns the new examples of each seed.
+    """Returns the new examples of each seed, by one method.
 
     Args:
-        settings: How; the method is one that makes samples by itself.
+        settings: How they are drawn.
         tasks: The data of each seed.
         seeds: The seeds.
         augmenter: The recombination networks, if it is they that make them.
