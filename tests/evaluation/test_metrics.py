@@ -73,15 +73,12 @@ def test_f1_by_hand() -> None:
     assert micro_f1(gold, predicted) == 2 * 4 / (2 * 4 + 3 + 2)
     assert item_f1(gold, predicted) == (4 / 6, 4 / 7)
     assert exact_match(gold, predicted) == 0.0
-
-
-def test_order_matters_for_exact_match_only() -> None:
+    assert micro_f1([("a",)], [()]) == 0.0
+    # Order matters for exact match only.
     gold, swapped = [analysis("ev", "N", "SG")], [analysis("ev", "SG", "N")]
     assert exact_match(gold, swapped) == 0.0
     assert micro_f1(gold, swapped) == 1.0
-
-
-def test_repeated_elements_count_again() -> None:
+    # Repeated elements count again.
     assert Counts.of(("a",), ("a", "a", "b", "b")) == Counts(2, 2, 0)
     assert Counts.of(("a", "b", "b"), ("a",)) == Counts(1, 0, 2)
 
@@ -92,16 +89,10 @@ def test_elements_are_chosen_by_the_gold_outputs() -> None:
     assert elements_of([tagged, plain])(plain) == plain
     # A prediction without tags is one wrong lemma, not two right characters.
     assert item_f1([tagged], [("e", "v", "i")]) == (0.0,)
-
-
-def test_a_malformed_analysis_has_the_elements_that_it_has() -> None:
+    # A malformed analysis has the elements that it has.
     assert analysis_elements(()) == ()
     assert analysis_elements(("[V]",)) == ("[V]",)
     assert analysis_elements(("a", "[V]", "b", "[N]")) == ("a[V]b", "[N]")
-
-
-def test_an_empty_prediction_scores_zero() -> None:
-    assert micro_f1([("a",)], [()]) == 0.0
 
 
 @pytest.mark.parametrize("score", [exact_match, micro_f1, item_f1, correct])
@@ -124,9 +115,6 @@ def test_novel_tags_are_ordered_and_the_same_in_any_order_of_sides() -> None:
     assert novel(items, training) == expected
     assert novel([item.for_analysis for item in items], training) == expected
     assert novel(items, [item.for_generation for item in training]) == expected
-
-
-def test_examples_without_tags_are_not_novel_or_known() -> None:
     with pytest.raises(RecombineError, match="no tags"):
         novel([Example(("jump",), ("I_JUMP",))], [])
 
@@ -151,8 +139,8 @@ SAMPLES = [
 ]
 
 
-def test_counts_by_hand() -> None:
-    assert audit(SAMPLES, gold=upper, train=TRAIN, test=TEST) == Audit(
+def test_counts_by_hand_and_shares_of_all_samples() -> None:
+    found = Audit(
         n=5,
         novel=4,
         duplicates=1,
@@ -162,11 +150,12 @@ def test_counts_by_hand() -> None:
         inputs_in_test=3,
         pairs_in_test=2,
     )
-
-
-def test_shares_are_of_all_samples() -> None:
-    shares = audit(SAMPLES, gold=upper, train=TRAIN).shares
-    assert shares == {
+    assert audit(SAMPLES, gold=upper, train=TRAIN, test=TEST) == found
+    assert audit(SAMPLES, gold=None, train=iter(TRAIN)) == Audit(n=5, novel=4, duplicates=1)  # as far as asked for
+    assert audit([example("1", "1")], gold=upper, train=[]).right == 0  # no malformed input is right
+    with pytest.raises(RecombineError, match="no samples"):
+        audit([], gold=None, train=TRAIN)
+    assert audit(SAMPLES, gold=upper, train=TRAIN).shares == {
         "novel": 0.8,
         "duplicates": 0.2,
         "contradicted": 0.0,
@@ -176,19 +165,6 @@ def test_shares_are_of_all_samples() -> None:
         "inputs_in_test": None,
         "pairs_in_test": None,
     }
-
-
-def test_what_is_not_asked_for_is_not_counted() -> None:
-    assert audit(SAMPLES, gold=None, train=iter(TRAIN)) == Audit(n=5, novel=4, duplicates=1)
-
-
-def test_a_malformed_input_is_never_right() -> None:
-    assert audit([example("1", "1")], gold=upper, train=[]).right == 0
-
-
-def test_no_samples() -> None:
-    with pytest.raises(RecombineError, match="no samples"):
-        audit([], gold=None, train=TRAIN)
 
 
 def test_of_several_outputs_for_one_input_at_most_one_is_right() -> None:

@@ -31,15 +31,13 @@ def test_p_equals_scipy_and_the_integral(seed: int, n: int) -> None:
     assert math.isclose(p, p_by_hand(first, second), rel_tol=1e-5, abs_tol=1e-8)
 
 
-def test_textbook_example() -> None:
+def test_a_textbook_example_and_systems_that_do_not_differ() -> None:
     # Differences 1, 2, 3: mean 2, deviation 1, t = 2 sqrt(3) with 2 degrees, for which p = 1 - t / sqrt(t² + 2).
     t = 2 * math.sqrt(3)
     assert math.isclose(paired_p([2, 4, 6], [1, 2, 3]), 1 - t / math.sqrt(t * t + 2))
-
-
-def test_identical_systems_do_not_differ_and_do_not_warn() -> None:
-    assert paired_p([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1.0
-    assert paired_p([True, False], [True, False]) == 1.0
+    for one, same in (([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]), ([True, False], [True, False]), ([0.1 + 0.2, 1], [0.3, 1])):
+        assert paired_p(one, same) == 1.0  # without a warning, and rounding is no difference
+    assert 0 < paired_p([1.0] * 5000, [0.0] * 5000) < 1e-200  # no p is zero however many items agree
 
 
 @pytest.mark.parametrize("items", [2, 3, 8, 30])
@@ -48,14 +46,6 @@ def test_a_constant_difference_has_the_p_of_the_sign_test(items: int) -> None:
     expected = stats.binomtest(items, items).pvalue
     assert paired_p(first.tolist(), (first - 0.1).tolist()) == pytest.approx(expected)
     assert paired_p((first - 0.1).tolist(), first.tolist()) == pytest.approx(expected)
-
-
-def test_no_p_is_zero_however_many_items_agree() -> None:
-    assert 0 < paired_p([1.0] * 5000, [0.0] * 5000) < 1e-200
-
-
-def test_rounding_is_no_difference() -> None:
-    assert paired_p([0.1 + 0.2, 0.5], [0.3, 0.5]) == 1.0
 
 
 def test_bonferroni_over_all_pairs_in_the_order_given() -> None:
@@ -83,9 +73,7 @@ def test_bold_are_those_not_worse_than_the_best() -> None:
         "as good": (base + 0.001 * rng.standard_normal(200)).tolist(),
     }
     assert best(scores) == ("good", "as good")
-
-
-def test_nothing_is_bold_if_nothing_differs() -> None:
+    # Nothing is bold if nothing differs.
     assert best({"a": [0.1, 0.5, 0.3], "b": [0.1, 0.5, 0.3]}) == ()
     assert best({"a": [0.1, 0.5]}) == ()
 
@@ -118,21 +106,12 @@ def test_mean_and_population_deviation(values: list[float]) -> None:
     assert summary.n == len(values)
 
 
-def test_by_hand() -> None:
+def test_summaries_by_hand_and_those_of_future_and_past_together() -> None:
     assert summarize([0.5, 0.7]) == Summary(mean=0.6, deviation=pytest.approx(0.1), n=2)
     assert str(Summary(0.7234, 0.0151, 5)) == "0.72 ± 0.02"
-
-
-def test_future_and_past_together() -> None:
     both = combined(Summary(0.6, 0.03, 5), Summary(0.8, 0.04, 5))
     assert both == Summary(mean=pytest.approx(0.7), deviation=pytest.approx(math.sqrt(0.03**2 + 0.04**2) / 2), n=5)
-
-
-def test_one_part_is_itself() -> None:
     assert combined(Summary(0.5, 0.25, 3)) == Summary(0.5, 0.25, 3)
-
-
-def test_what_cannot_be_summarized() -> None:
     with pytest.raises(RecombineError, match="no scores"):
         summarize([])
     with pytest.raises(RecombineError, match="different numbers of seeds: 5, 4"):

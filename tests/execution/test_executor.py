@@ -29,6 +29,8 @@ def job(number: int, *, fails: Exception | None = None) -> Job[int]:
 def test_a_job_that_fails_leaves_the_others_alone(executor: Executor) -> None:
     jobs = [job(0), job(1, fails=RecombineError("there is no one.", place="here", hint="Try two.")), job(2)]
     run = Run()
+    assert list(run.finished([], executor)) == []
+    run.check()
     assert list(run.finished(jobs, executor)) == [0, 2]
     with pytest.raises(RecombineError) as raised:
         run.check()
@@ -58,13 +60,6 @@ def test_an_error_of_ours_stays_what_it_is_and_says_which_job_it_was(executor: E
     with pytest.raises(ZeroDivisionError) as raised:
         run.check()
     assert raised.value.__notes__[-1] == "The job that failed: division."
-
-
-@pytest.mark.parametrize("executor", EXECUTORS, ids=repr)
-def test_no_jobs_no_results(executor: Executor) -> None:
-    run = Run()
-    assert list(run.finished([], executor)) == []
-    run.check()
 
 
 class Large:
@@ -140,42 +135,32 @@ def test_of_a_source_without_end_only_some_are_taken_ahead() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-def test_an_error_in_a_piece_is_raised_and_says_where_it_came_from() -> None:
-    def piece(number: int) -> int:
-        if number == 3:
-            raise ValueError("three is too many.")
-        return number
+class Odd(Exception):
+    """Cannot be made again from what it says, and so not be sent."""
 
-    with pytest.raises(ValueError, match="three is too many") as raised:
-        list(in_order(TWO, piece, range(5)))
-    assert "in piece" in raised.value.__notes__[0]
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
 
 
-def test_an_error_that_cannot_be_sent_is_told_all_the_same() -> None:
-    class Odd(Exception):
-        def __init__(self, one: str, two: str) -> None:
-            super().__init__(one + two)
-
-    def piece(_: int) -> None:
-        raise Odd("odd ", "error")
-
-    with pytest.raises(RuntimeError, match="odd error"):
-        list(in_order(TWO, piece, range(3)))
+def raises(error: Exception) -> None:
+    raise error
 
 
-def test_a_result_that_cannot_be_sent_is_an_error() -> None:
-    with pytest.raises(Exception, match="pickle"):
-        list(in_order(TWO, lambda number: lambda: number, range(3)))
-
-
-def test_a_process_that_is_killed_is_an_error_not_a_wait_without_end() -> None:
-    def piece(number: int) -> int:
-        if number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return number
-
-    with pytest.raises(RecombineError, match="was ended in the middle"):
-        list(in_order(TWO, piece, range(5)))
+@pytest.mark.parametrize(
+    ("do", "kind", "message"),
+    [
+        (lambda: raises(ValueError("three is too many.")), ValueError, "three is too many"),
+        (lambda: raises(Odd("odd ", "error")), RuntimeError, "odd error"),
+        (lambda: lambda: 0, Exception, "pickle"),  # a result that cannot be sent
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), RecombineError, "was ended in the middle"),
+    ],
+    ids=["raised", "cannot be sent", "result cannot be sent", "killed"],
+)
+def test_an_error_in_a_piece_is_raised(do: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message) as raised:
+        list(in_order(TWO, lambda number: do() if number == 3 else number, range(5)))
+    if kind is ValueError:
+        assert "in raises" in raised.value.__notes__[0]  # where it came from
 
 
 def test_processes_end_when_nobody_asks_any_more() -> None:
