@@ -1,22 +1,28 @@
-"""Recombination networks of several splits that are trained as one population."""
+"""How samples are drawn: by networks of several splits as one population, from which prototypes, and which are kept."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from word_forms import write_language
 
+from recombine.augmentation.agreement import UNSHOWN
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
+from recombine.execution.executor import SERIAL, Processes
+from recombine.inflection import Inflection, is_tag
+from recombine.neighborhoods import Tagged
 from recombine.paper.jobs import Joint, Source, join, sources
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.scale import word_form_scale
-from recombine.paper.settings import Settings
+from recombine.paper.settings import WORD_FORMS, Settings
 from recombine.paper.stages import Cache
-from recombine.paper.work import Work, drawn, read_samples
+from recombine.paper.tasks import Task
+from recombine.paper.work import Work, _accept, _prior, drawn, read_samples
 
 ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 SPLITS = ("spanish-8", "turkish-8")
@@ -127,3 +133,48 @@ def test_networks_of_a_population_have_keys_of_their_own(tmp_path: Path) -> None
     assert all(stage.key != alone[name] for name, stage in keys.before_predictors(settings).items())
     joint.part()
     assert {name: stage.key for name, stage in keys.before_predictors(settings).items()} == alone
+
+
+FORMS = [
+    *(Inflection(f"lemma{letter}", ("V", "PRS"), f"form{letter}") for letter in "abcdefghij"),
+    Inflection("lemmak", ("V", "PST"), "formedk"),
+    Inflection("lemmal", ("V", "1S"), "forml"),
+]
+RARE_TASK = Task(train=[form.for_generation for form in FORMS], test=[], relevant=is_tag)
+RARE = replace(WORD_FORMS, resampling=True, resampler=replace(WORD_FORMS.resampler, epsilon=0.1))
+
+
+def test_tags_that_begin_with_a_digit_are_rare_only_if_all_may_be() -> None:
+    for which, kept in (("all", [10, 11]), ("named", [10])):
+        accept = _accept(replace(RARE, rare_tags=which), RARE_TASK)  # type: ignore[arg-type]
+        assert accept is not None
+        assert [place for place, example in enumerate(RARE_TASK.train) if accept(example) is None] == kept
+
+
+def test_focused_prototypes_have_something_rare() -> None:
+    rule = Tagged(prototypes=1)
+    prior = _prior(replace(RARE, omega="focused", neighborhood=rule), RARE_TASK)
+    assert prior is not None
+    drawn = prior(rule.build(RARE_TASK.train), RARE_TASK.train).draw(50, np.random.default_rng(0))
+    assert set(drawn[:, -1].tolist()) == {10, 11}
+
+
+def test_forms_must_show_rare_tags_if_asked_for() -> None:
+    unshown = Inflection("lemmaa", ("V", "PST"), "forma").for_generation
+    every = replace(RARE, resampling=False)
+    assert _accept(every, RARE_TASK) is None
+    accept = _accept(replace(every, agreement=True), RARE_TASK)
+    assert accept is not None
+    assert accept(unshown) == UNSHOWN
+    assert all(accept(example) is None for example in RARE_TASK.train)
+
+
+def test_each_seed_has_samples_of_its_own_data_whoever_shares_them() -> None:
+    forms = [*(("PRS", letter) for letter in "abcdefgh"), ("PST", "a"), ("PST", "b")]
+    train = [Inflection(f"o{letter}", ("V", tag), f"{tag}{letter}".lower()).for_generation for tag, letter in forms]
+    tasks = (Task(train=train, test=[]), Task(train=train[:-1], test=[]))
+    tasks, seeds = (*tasks, tasks[0]), (0, 1, 2)
+    alone = [WORD_FORMS.geca.fit(task.train).sample(3, seed) for task, seed in zip(tasks, seeds, strict=True)]
+    for executor in (SERIAL, Processes(2)):
+        assert drawn(replace(WORD_FORMS, method="geca", n=3), tasks, seeds, None, executor) == alone
+    assert len({samples.examples for samples in alone}) == len(alone)

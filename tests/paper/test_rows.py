@@ -267,12 +267,9 @@ def test_settings_that_there_are_not_are_found_when_a_row_is_resolved(tmp_path: 
     assert error.value.place == str(tmp_path / "mine.toml")
 
 
-def test_a_folder_without_files_is_a_mistake(tmp_path: Path) -> None:
+def test_folders_that_have_no_files_of_rows(tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match="there are no experiments here"):
         read_rows(tmp_path)
-
-
-def test_a_folder_in_the_place_of_a_file_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").mkdir()
     with pytest.raises(RecombineError, match="cannot be read: Is a directory") as error:
         read_rows(tmp_path)

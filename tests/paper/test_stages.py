@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,42 +51,26 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     assert (list(tmp_path.iterdir()), cache.find(STAGE)) == ([], None)
 
 
-def damage(folder: Path, how: str) -> None:
-    match how:
-        case "altered":
-            (folder / "inner/a.txt").write_text("hellp")
-        case "missing":
-            (folder / "b.txt").unlink()
-        case "added":
-            (folder / "c.txt").write_text("c")
-        case "no manifest":
-            (folder / MANIFEST).unlink()
-        case "cut manifest":
-            (folder / MANIFEST).write_text((folder / MANIFEST).read_text()[:-20])
-        case "other manifest":
-            (folder / MANIFEST).write_text("[]")
-        case "deep manifest":
-            (folder / MANIFEST).write_text("[" * 100_000)
-        case "altered manifest":
-            (folder / MANIFEST).write_text((folder / MANIFEST).read_text().replace("1.5", "0.5"))
+def rewrite(change: Callable[[str], str]) -> Callable[[Path], object]:
+    return lambda folder: (folder / MANIFEST).write_text(change((folder / MANIFEST).read_text()))
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "altered",
-        "missing",
-        "added",
-        "no manifest",
-        "cut manifest",
-        "other manifest",
-        "deep manifest",
-        "altered manifest",
-    ],
-)
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "altered": lambda folder: (folder / "inner/a.txt").write_text("hellp"),
+    "missing": lambda folder: (folder / "b.txt").unlink(),
+    "added": lambda folder: (folder / "c.txt").write_text("c"),
+    "no manifest": lambda folder: (folder / MANIFEST).unlink(),
+    "cut manifest": rewrite(lambda text: text[:-20]),
+    "other manifest": rewrite(lambda _: "[]"),
+    "deep manifest": rewrite(lambda _: "[" * 100_000),
+    "altered manifest": rewrite(lambda text: text.replace("1.5", "0.5")),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
 def test_what_is_damaged_is_named_and_done_again(tmp_path: Path, how: str) -> None:
     folder = fill(Cache(tmp_path))
-    damage(folder, how)
+    DAMAGE[how](folder)
     said: list[str] = []
     cache = Cache(tmp_path, said.append)
     assert cache.find(STAGE) is None
@@ -101,24 +86,14 @@ def test_digests_know_pairs_and_their_order_only() -> None:
     assert len({digest_of(examples) for examples in ([one, two], [two, one], [one], [two], [])}) == 5
 
 
-def stop_in_training(cache: Cache, *, done: bool) -> Path:
-    """Leaves the state of a training that was stopped, before or after its stage was done, and returns the file."""
+@pytest.mark.parametrize("done", [True, False])
+def test_a_state_of_training_is_kept_until_its_stage_is_done(tmp_path: Path, done: bool) -> None:
+    cache = Cache(tmp_path)
     with suppress(KeyboardInterrupt), cache.training(STAGE) as state:
         state.write_text("so far")
         if done:
             fill(cache)
         raise KeyboardInterrupt
     assert state.exists()
-    return state
-
-
-def test_a_state_of_training_that_outlived_its_stage_is_removed(tmp_path: Path) -> None:
-    state = stop_in_training(Cache(tmp_path), done=True)
-    assert Cache(tmp_path).find(STAGE) is not None
-    assert not state.exists()
-
-
-def test_a_state_of_training_is_kept_until_its_stage_is_done(tmp_path: Path) -> None:
-    state = stop_in_training(Cache(tmp_path), done=False)
-    assert Cache(tmp_path).find(STAGE) is None
-    assert state.exists()
+    assert (Cache(tmp_path).find(STAGE) is not None) == done
+    assert state.exists() != done

@@ -64,15 +64,9 @@ def test_the_best_rows_are_those_that_chance_cannot_tell_apart() -> None:
     assert best_of(found) == ("geca", "recomb-2")
     assert best_of(found, "around-right") == ()
     assert best_of([record("geca"), record("recomb-2")]) == ()
-
-
-def test_many_seeds_do_not_pass_for_many_items() -> None:
-    """Two of seven items make the difference in all of ten seeds: that is two items, not twenty."""
+    # Two of seven items make the difference in all of ten seeds: that is two items, not twenty.
     assert best_of([record("geca", right=(5,) * 10), record("recomb-2", right=(7,) * 10)]) == ()
-
-
-def test_only_rows_over_the_same_seeds_are_compared() -> None:
-    """Of several groups of such rows, the largest, though it is not the first row's."""
+    # Only rows over the same seeds are compared: the largest group of them, though it is not the first row's.
     found = [record("baseline", right=(7, 7, 7)), record("geca", right=(0, 0)), record("recomb-2", right=(7, 7))]
     assert best_of(found) == ("recomb-2",)
 
