@@ -9,7 +9,8 @@ from networks import VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD
-from recombine.models.fast import on_cpu, on_gpu
+from recombine.models import kernels
+from recombine.models.fast import on_cpu
 from recombine.models.kernels.attention import blocks, weighed
 from recombine.models.noise import Drop, Noise, dropped
 from recombine.models.packing import Packing
@@ -60,11 +61,10 @@ def test_drop(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float |
     x, total = drawn(R, B, 2 * H, dtype=dtype).detach()[..., H:], drawn(R, B, H, dtype=dtype).detach()
     where = None if drop is None else drop._replace(bits=drop.bits[:, 1])
     expected, out = total.double(), torch.empty(R, B, 3 * H, device=DEVICE, dtype=dtype)[..., H : 2 * H]
-    on_cpu.add_dropped(expected, x.double(), where)
-    on_gpu.add_dropped(total, x, where)
-    on_gpu.drop_into(out, x, where)
     written = torch.empty(R, B, H, dtype=torch.double, device=DEVICE)
-    on_cpu.drop_into(written, x.double(), where)
+    for ops, given, added, plain in ((on_cpu, x.double(), expected, written), (kernels, x, total, out)):
+        ops.drop(given, where, out=added, plus=added)
+        ops.drop(given, where, out=plain)
     check([(expected, total), (written, out)], dtype)
 
 
