@@ -78,8 +78,15 @@ def attend(weights: list[float], values: list[Tensor]) -> Tensor:
     return torch.stack([weight * value for weight, value in zip(weights, values, strict=True)]).sum(0)
 
 
-def scan(p: Parameters, prototypes: list[list[int]], target: list[int], masks: Masks) -> list[float]:
-    """Log-probability of each target token under the SCAN network."""
+class ScanStep(NamedTuple):
+    """What the SCAN network computes at a step."""
+
+    attention: list[list[float]]  # to each prototype
+    entries: list[float]  # the probability of writing each token, then of copying each of the prototypes' tokens
+
+
+def scan_steps(p: Parameters, prototypes: list[list[int]], target: list[int], masks: Masks) -> list[ScanStep]:
+    """The steps of the SCAN network along a target."""
     hidden = masks.state.shape[-1]
     sources = zip(prototypes, masks.prototypes, strict=True)
     encoded = [encode(p, "embed.weight", prototype, hidden, mask)[0] for prototype, mask in sources]
@@ -90,22 +97,27 @@ def scan(p: Parameters, prototypes: list[list[int]], target: list[int], masks: M
     cell = decoder_cell(p, table.shape[1], table.shape[1])
     h = c = torch.zeros(1, hidden, dtype=table.dtype)
     feed = torch.zeros(table.shape[1], dtype=table.dtype)
-    log_p = []
-    for t, token in enumerate(target):
-        previous = target[t - 1] if t else BOS
+    steps = []
+    for t, previous in enumerate([BOS, *target[:-1]]):
         step_input = torch.cat([table[previous] * masks.previous[t], feed * masks.feed[t]])
         h, c = cell(step_input[None], (h, c))
         query = torch.tanh(p.linear("attention.query", torch.cat([h[0], step_input])))
         queries = query.view(len(prototypes), size)
         scores = [[float(key @ q) / math.sqrt(size) for key in ks] for ks, q in zip(keys, queries, strict=True)]
-        contexts = [attend(softmax(s), list(v)) for s, v in zip(scores, values, strict=True)]
+        attention = [softmax(each) for each in scores]
+        contexts = [attend(weights, list(v)) for weights, v in zip(attention, values, strict=True)]
         feed = p.linear("to_feed", torch.cat([h[0] * masks.state[t], *contexts]))
         output = [float(table[w] @ feed) if w >= EOS else -math.inf for w in range(len(table))]
-        final = output + [score for each in scores for score in each]
-        produces = [*range(len(table)), *[w for prototype in prototypes for w in prototype]]
-        indices = [i for i, w in enumerate(produces) if w == token]
-        probabilities = softmax(final)
-        log_p.append(math.log(sum(probabilities[i] for i in indices)))
+        steps.append(ScanStep(attention, softmax(output + [score for each in scores for score in each])))
+    return steps
+
+
+def scan(p: Parameters, prototypes: list[list[int]], target: list[int], masks: Masks) -> list[float]:
+    """Log-probability of each target token under the SCAN network."""
+    produces = [*range(len(p("embed.weight"))), *[w for prototype in prototypes for w in prototype]]
+    log_p = []
+    for token, step in zip(target, scan_steps(p, prototypes, target, masks), strict=True):
+        log_p.append(math.log(sum(e for e, w in zip(step.entries, produces, strict=True) if w == token)))
     return log_p
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from recombine.models.attention import MASKED
 from recombine.models.copying import (
+    STYLES,
     Scores,
     best_entry,
-    by_symbol,
     cost_of_copying,
     gated,
     joint,
@@ -42,46 +42,33 @@ def share(weights: list[float], tokens: list[int], token: int) -> float:
     return sum(weight for weight, each in zip(weights, tokens, strict=True) if each == token)
 
 
+def mixed(weights: list[float], written: float, token: int) -> float:
+    """What writing and copying from each stream come to, the streams of copies being weighed."""
+    streams = ((OWN, OWN_TOKENS), (FIRST, FIRST_TOKENS), (SECOND, SECOND_TOKENS))
+    copied = (share(softmax(values), tokens, token) for values, tokens in streams)
+    return written + sum(weight * each for weight, each in zip(weights, copied, strict=True))
+
+
 @pytest.mark.parametrize("token", [0, 1, 2])
-def test_joint_copying_by_hand(token: int) -> None:
-    entries = joint(scores())
+@pytest.mark.parametrize("style", ["joint", "gated", "symbol"])
+def test_copying_by_hand(style: str, token: int) -> None:
+    entries = STYLES[style](scores(gate=GATE[1:] if style == "symbol" else GATE))
+    if style == "joint":
+        tokens = [0, 1, 2, *OWN_TOKENS, *FIRST_TOKENS, *SECOND_TOKENS]
+        expected = share(softmax([*WRITE, *OWN, *FIRST, *SECOND]), tokens, token)
+    elif style == "gated":
+        beta = softmax(GATE)
+        expected = mixed(beta[1:], beta[0] * softmax(WRITE)[token], token)
+    else:
+        p = softmax([*WRITE, *GATE[1:]])  # one more symbol for each stream
+        expected = mixed(p[3:], p[token], token)
+        assert cost_of_copying(entries, SOURCES.shape[-1]).item() == pytest.approx(math.log(1 + sum(p[3:])), abs=1e-12)
     log_p, possible = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
-    tokens = [0, 1, 2, *OWN_TOKENS, *FIRST_TOKENS, *SECOND_TOKENS]
-    expected = share(softmax([*WRITE, *OWN, *FIRST, *SECOND]), tokens, token)
     assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
-    assert token_probabilities(entries[:, 0], SOURCES)[0, 0, token].item() == pytest.approx(expected, abs=1e-12)
     assert possible.all()
-
-
-@pytest.mark.parametrize("token", [0, 1, 2])
-def test_gated_copying_by_hand(token: int) -> None:
-    entries = gated(scores())
-    log_p, _ = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
-    beta = softmax(GATE)
-    expected = (
-        beta[0] * softmax(WRITE)[token]
-        + beta[1] * share(softmax(OWN), OWN_TOKENS, token)
-        + beta[2] * share(softmax(FIRST), FIRST_TOKENS, token)
-        + beta[3] * share(softmax(SECOND), SECOND_TOKENS, token)
-    )
-    assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
-    assert token_probabilities(entries[:, 0], SOURCES)[0, 0, token].item() == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("token", [0, 1, 2])
-def test_copying_by_symbol_by_hand(token: int) -> None:
-    entries = by_symbol(scores(gate=GATE[1:]))
-    log_p, _ = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
-    p = softmax([*WRITE, *GATE[1:]])  # one more symbol for each stream
-    expected = (
-        p[token]
-        + p[3] * share(softmax(OWN), OWN_TOKENS, token)
-        + p[4] * share(softmax(FIRST), FIRST_TOKENS, token)
-        + p[5] * share(softmax(SECOND), SECOND_TOKENS, token)
-    )
-    assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
-    assert token_probabilities(entries[:, 0], SOURCES)[0, 0].sum().item() == pytest.approx(1, abs=1e-12)
-    assert cost_of_copying(entries, SOURCES.shape[-1]).item() == pytest.approx(math.log(1 + sum(p[3:])), abs=1e-12)
+    distribution = token_probabilities(entries[:, 0], SOURCES)[0, 0]
+    assert distribution[token].item() == pytest.approx(expected, abs=1e-12)
+    assert distribution.sum().item() == pytest.approx(1, abs=1e-12)
 
 
 @pytest.mark.parametrize("own", [[], [MASKED, MASKED]], ids=["absent", "masked"])

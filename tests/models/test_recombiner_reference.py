@@ -37,32 +37,24 @@ class Recorder(Noise):
 
 @torch.no_grad()
 @every_number
-@pytest.mark.parametrize("dropout", [False, True])
-def test_the_scan_network_is_the_papers_equations(prototypes: int, dropout: bool) -> None:
+@pytest.mark.parametrize("which", ["scan", "scan-dropout", "morphology"])
+def test_networks_are_the_papers_equations(which: str, prototypes: int) -> None:
+    dropout = which == "scan-dropout"
     rates = {} if dropout else {"dropout": 1e-6, "state_dropout": 1e-6}  # too small to drop anything
-    model = network(replace(SCAN, prototypes=prototypes, write_dropout=0.0, **rates), seeds=(4, 5)).train()
+    architecture = MORPHOLOGY if which == "morphology" else replace(SCAN, write_dropout=0.0, **rates)
+    model = network(replace(architecture, prototypes=prototypes), seeds=(4, 5)).train()
     sources, targets = batch(model, 3)
     noise = Recorder([1, 2])
     log_p, _ = score(model, sources, targets, noise)
     for r in range(2):
         for b in range(3):
-            target = unpadded(targets[r, b])
-            masks = noise.of(r, b, prototypes=prototypes)
-            assert dropout == any(bool((mask == 0).any()) for mask in masks)
-            expected = scan(Parameters(model, r), [unpadded(d) for d in sources[r, b]], target, masks)
-            assert log_p[r, : len(target), b].tolist() == pytest.approx(expected, abs=1e-10)
-
-
-@torch.no_grad()
-@every_number
-def test_the_morphology_network_is_the_papers_equations(prototypes: int) -> None:
-    model = network(replace(MORPHOLOGY, prototypes=prototypes), seeds=(4, 5))
-    sources, targets = batch(model, 3)
-    log_p, _ = score(model, sources, targets)
-    for r in range(2):
-        for b in range(3):
-            target = unpadded(targets[r, b])
-            expected = morphology(Parameters(model, r), [unpadded(d) for d in sources[r, b]], target, MORPHOLOGY.hidden)
+            tokens, target, p = [unpadded(d) for d in sources[r, b]], unpadded(targets[r, b]), Parameters(model, r)
+            if which == "morphology":
+                expected = morphology(p, tokens, target, MORPHOLOGY.hidden)
+            else:
+                masks = noise.of(r, b, prototypes=prototypes)
+                assert dropout == any(bool((mask == 0).any()) for mask in masks)
+                expected = scan(p, tokens, target, masks)
             assert log_p[r, : len(target), b].tolist() == pytest.approx(expected, abs=1e-10)
 
 

@@ -33,13 +33,17 @@ def longest_first(target: Tensor) -> tuple[Tensor, Packing]:
 
 
 def values_and_gradients(
-    model: Recombiner, prototypes: Tensor, target: Tensor, z: Tensor | None, packing: Packing | None
+    model: Recombiner, prototypes: Tensor, target: Tensor, packing: Packing | None
 ) -> list[Tensor]:
+    z = some_z(model, target.shape[1])
     log_p, counts = score(model, prototypes, target, Noise([3, 4], longest=9), z=z, packing=packing)
     if packing is not None:
         log_p, counts = packing.unpack(log_p), packing.unpack(counts)
     weights = torch.randn(log_p.shape, generator=torch.Generator().manual_seed(0), dtype=log_p.dtype)
-    gradients = torch.autograd.grad((log_p * weights).sum(), list(model.parameters()), materialize_grads=True)
+    loss, parameters = (log_p * weights).sum(), list(model.parameters())
+    gradients = torch.autograd.grad(loss, parameters, materialize_grads=True, retain_graph=True)
+    again = torch.autograd.grad(loss, parameters, materialize_grads=True)  # it may be gone back over twice
+    assert_equal(list(gradients), list(again))
     return [log_p, counts.double(), *gradients]
 
 
@@ -49,51 +53,19 @@ def assert_equal(some: list[Tensor], others: list[Tensor]) -> None:
 
 
 @every_variant
-def test_it_has_the_values_and_gradients_of_the_plain_decoder(
+def test_it_has_the_values_and_gradients_of_the_plain_decoder_and_may_leave_out_rows_that_have_ended(
     architecture: Architecture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Dropout included, with more rows than there need be, and with all of them, too."""
     model = network(architecture, seeds=(1, 2)).train()
     prototypes, target = batch(model, 5, target=7)
     target, packing = longest_first(target)
-    z = some_z(model, 5)
-    fast = values_and_gradients(model, prototypes, target, z, packing)
-    monkeypatch.setattr(scoring, "all_steps", scoring.plain_steps)
-    assert_equal(fast, values_and_gradients(model, prototypes, target, z, packing))
-
-
-@every_variant
-def test_rows_that_have_ended_can_be_left_out(architecture: Architecture) -> None:
-    """Values and gradients are those of the padded computation, dropout included."""
-    model = network(architecture, seeds=(1, 2)).train()
-    prototypes, target = batch(model, 5, target=7)
-    target, packing = longest_first(target)
-    z = some_z(model, 5)
-    padded = values_and_gradients(model, prototypes, target[..., : packing.steps], z, None)
-    assert_equal(values_and_gradients(model, prototypes, target, z, packing), padded)
-
-
-@pytest.mark.parametrize("name", ["scan", "morphology-dropout", "predictor"])
-def test_more_rows_than_there_need_be_change_nothing(name: str) -> None:
-    model = network(NAMED[name], seeds=(1, 2)).train()
-    prototypes, target = batch(model, 5, target=7)
-    target, packing = longest_first(target)
-    z = some_z(model, 5)
+    fast = values_and_gradients(model, prototypes, target, packing)
     wider = Packing.of(tuple(min(5, count + 1) for count in packing.counts), CPU)
-    assert_equal(
-        values_and_gradients(model, prototypes, target, z, packing),
-        values_and_gradients(model, prototypes, target, z, wider),
-    )
-
-
-@pytest.mark.parametrize("name", ["scan", "morphology", "predictor"])
-def test_it_may_be_gone_back_over_twice(name: str) -> None:
-    model = network(NAMED[name], seeds=(1,))
-    prototypes, target = batch(model, 3)
-    loss = score(model, prototypes, target)[0].sum()
-    parameters = list(model.parameters())
-    first = torch.autograd.grad(loss, parameters, retain_graph=True)
-    second = torch.autograd.grad(loss, parameters)
-    assert_equal(list(first), list(second))
+    assert_equal(fast, values_and_gradients(model, prototypes, target, wider))
+    assert_equal(fast, values_and_gradients(model, prototypes, target[..., : packing.steps], None))
+    monkeypatch.setattr(scoring, "all_steps", scoring.plain_steps)
+    assert_equal(fast, values_and_gradients(model, prototypes, target, packing))
 
 
 STEP = 1e-5
