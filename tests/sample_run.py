@@ -14,7 +14,30 @@ METHODS = ("plain", "oversampling", "geca", "recombine", "both")
 
 def sample_run() -> dict[str, Any]:
     """Returns the document: 5 samples of three methods by name, and 60 of the fourth to page through."""
-    samples = [_jump_left(), _own_output(), _hostile(), _characters(), _untold(), *map(_numbered, range(60))]
+    jump = _pair("jump ▷ I_JUMP")
+    walk_left = _pair("walk left and look ▷ I_TURN_LEFT I_WALK I_LOOK")
+    hostile = {"x": ["<script>alert(1)</script>", HOSTILE], "y": ["<img src=x onerror=alert(2)>"]}
+    characters, shorter = ({"x": list(text), "y": ["V", "PST"]} for text in ("כתב לי", "כתב"))
+    samples = [
+        _sample(
+            _pair("jump left and look ▷ I_TURN_LEFT I_JUMP I_LOOK"),
+            [walk_left, jump],
+            "2:1 1:2 1:3 written 1:5 2:2 1:7",
+            log_probability=-1.25,
+        ),
+        _sample(
+            _pair("run twice ▷ I_RUN I_RUN"),
+            [_pair("run ▷ I_RUN"), _pair("walk twice ▷ I_WALK I_WALK")],
+            "1:1 2:2 1:2 own:3",
+            log_probability=-2.0,
+        ),
+        _sample(hostile, [{"x": [HOSTILE], "y": ["[[script]]"]}], "written 1:1 written", method="<b>geca</b>"),
+        _sample(characters, [shorter], "1:1 1:2 1:3 written written written 1:4 1:5", method="geca"),
+        _sample(jump, [jump], "", method="oversampling"),
+    ]
+    for number in range(60):
+        pair = _pair(f"word{number} ▷ WORD{number}")
+        samples.append(_sample(pair, [pair], "1:1 1:2", log_probability=-5.0 - number))
     return {
         "format": 1,
         "title": "commands.tsv",
@@ -68,67 +91,21 @@ def _curve(method: str, number: int) -> dict[str, Any]:
     }
 
 
-def _jump_left() -> dict[str, Any]:
-    return {
-        "x": ["jump", "left", "and", "look"],
-        "y": ["I_TURN_LEFT", "I_JUMP", "I_LOOK"],
-        "method": "recombine",
-        "log_probability": -1.25,
-        "prototypes": [
-            {"x": ["walk", "left", "and", "look"], "y": ["I_TURN_LEFT", "I_WALK", "I_LOOK"]},
-            {"x": ["jump"], "y": ["I_JUMP"]},
-        ],
-        "sources": ["2:1", "1:2", "1:3", "written", "1:5", "2:2", "1:7"],
-    }
+def _pair(text: str) -> dict[str, Any]:
+    x, y = text.split(" ▷ ")
+    return {"x": x.split(), "y": y.split()}
 
 
-def _own_output() -> dict[str, Any]:
-    return {
-        "x": ["run", "twice"],
-        "y": ["I_RUN", "I_RUN"],
-        "method": "recombine",
-        "log_probability": -2.0,
-        "prototypes": [{"x": ["run"], "y": ["I_RUN"]}, {"x": ["walk", "twice"], "y": ["I_WALK", "I_WALK"]}],
-        "sources": ["1:1", "2:2", "1:2", "own:3"],
-    }
-
-
-def _hostile() -> dict[str, Any]:
-    return {
-        "x": ["<script>alert(1)</script>", HOSTILE],
-        "y": ["<img src=x onerror=alert(2)>"],
-        "method": "<b>geca</b>",
-        "log_probability": None,
-        "prototypes": [{"x": [HOSTILE], "y": ["[[script]]"]}],
-        "sources": ["written", "1:1", "written"],
-    }
-
-
-def _characters() -> dict[str, Any]:
-    return {
-        "x": list("כתב לי"),
-        "y": ["V", "PST"],
-        "method": "geca",
-        "log_probability": None,
-        "prototypes": [{"x": list("כתב"), "y": ["V", "PST"]}],
-        "sources": ["1:1", "1:2", "1:3", "written", "written", "written", "1:4", "1:5"],
-    }
-
-
-def _untold() -> dict[str, Any]:
-    pair = {"x": ["jump"], "y": ["I_JUMP"]}
-    return {**pair, "method": "oversampling", "log_probability": None, "prototypes": [pair], "sources": []}
-
-
-def _numbered(number: int) -> dict[str, Any]:
-    pair = {"x": [f"word{number}"], "y": [f"WORD{number}"]}
-    return {
-        **pair,
-        "method": "recombine",
-        "log_probability": -5.0 - number,
-        "prototypes": [pair],
-        "sources": ["1:1", "1:2"],
-    }
+def _sample(
+    pair: dict[str, Any],
+    prototypes: list[dict[str, Any]],
+    sources: str,
+    *,
+    method: str = "recombine",
+    log_probability: float | None = None,
+) -> dict[str, Any]:
+    told = {"log_probability": log_probability, "prototypes": prototypes, "sources": sources.split()}
+    return {**pair, "method": method, **told}
 
 
 def _attention() -> dict[str, Any]:
