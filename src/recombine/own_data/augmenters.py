@@ -41,13 +41,13 @@ from recombine.own_data.choices import Choice
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import (
     CHOICES,
-    TRAINING,
     Account,
     Display,
     Settings,
+    check_function,
     choices_from_json,
-    preserving_state,
     shown,
+    training,
 )
 from recombine.training.fitted import History
 from recombine.training.presets import SMALL_GENERATOR
@@ -147,12 +147,6 @@ def naming(function: object, setting: str, given: str = "") -> Iterator[tuple[st
         raise RecombineError(f"{who} raised {type(error).__name__}: {error}{given}.") from error
 
 
-def check_function(name: str, value: object) -> None:
-    """Raises the error for a setting that is neither a function nor None."""
-    if value is not None and not callable(value):
-        raise RecombineError(f"the {name} is {value!r}, expected a function or None.")
-
-
 def rarity_rule(
     rarity: Rarity, examples: Sequence[Example], found: Rare | None = None, say: Say = lambda _: None
 ) -> Choice[Validator | None]:
@@ -238,8 +232,7 @@ class OwnDataAugmenter(Settings, ABC):
             RecombineError: If there is too little to learn from, these are no data, or a setting makes no sense.
         """
         check_function("validator", self.validator)
-        if not isinstance(self.progress, Display):
-            check_function("progress", self.progress)
+        shown(self.progress)  # an error that comes before the work costs none
         check_request(1, self.seed)
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
@@ -422,7 +415,7 @@ class Augmenter(OwnDataAugmenter):
 
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="an Augmenter")
-        resolve(self.device)  # an error that comes before the work costs none
+        resolve(self.device)
         networks.length(SMALL_GENERATOR, epochs=self.epochs, max_time=self.max_time)
         display, rare = shown(self.progress), find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
@@ -451,10 +444,7 @@ class Augmenter(OwnDataAugmenter):
             device=self.device,
         )
         what = "the recombination network" if self.seeds == 1 else f"{self.seeds} recombination networks"
-        with (
-            display.progress(f"{TRAINING} {what}") as told,
-            preserving_state(checkpoint, told, display.say) as report,
-        ):
+        with training(what, display, checkpoint) as report:
             augmenter.fit_on(distinct, found.value, report=report, checkpoint=checkpoint)
         history = augmenter.fitted_.history
         made["length"] = networks.taken_length(made["length"], history)

@@ -57,70 +57,55 @@ def as_column(data: Column) -> Column:
     names = _column_names(data)
     if names is not None and len(names) == 1:
         return data[names[0]]
-    return data[:, 0] if _is_narrow(data) else data
+    return data[:, 0] if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 1 else data
 
 
-def _is_narrow(data: Data) -> bool:
-    return isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] == 1
-
-
-def as_tokens(side: Side, *, tokens: str = "words", name: str = "input", line: Line | None = None) -> Tokens:
+def as_tokens(side: Side, line: Line, *, tokens: str = "words", name: str = "input") -> Tokens:
     """Returns the tokens of one side: of a string, or of a sequence of tokens.
 
     Args:
         side: The side.
+        line: Where it stands.
         tokens: What a token of a string is.
         name: What messages call the side.
-        line: Where it stands.
 
     Raises:
         RecombineError: If it is neither, or empty.
     """
-    place = line or Line("", "data", 1)
     if isinstance(side, str):
-        return check_side(split(side, tokens), name, line=place)
+        return check_side(split(side, tokens), name, line=line)
     found = tuple(side) if isinstance(side, Iterable) and not isinstance(side, bytes | Mapping) else (side,)
     if not all(isinstance(token, str) for token in found):
-        raise place.error(f"the {name} is {shown(str(side))}; expected a string or a sequence of tokens.")
+        raise line.error(f"the {name} is {shown(str(side))}; expected a string or a sequence of tokens.")
     # A numpy string is a str, too, but not one that JSON or a message shows as such.
-    return check_side(tuple(map(str, found)), name, line=place)
+    return check_side(tuple(map(str, found)), name, line=line)
 
 
 def extended(column: Column, sides: Sequence[Tokens], *, tokens: str = "words") -> Column:
     """Returns a column with further sides at its end, in the type of the column and of what it holds.
 
     Lists, tuples, arrays, pandas series and frames of one column stay what they are; anything else becomes a list.
-
-    Args:
-        column: Strings or sequences of tokens.
-        sides: The further ones.
-        tokens: What a token of a string is.
     """
-    if _is_narrow(column):
-        return extended(column[:, 0], sides, tokens=tokens)[:, None]
-    names = _column_names(column)
-    if names is not None and len(names) == 1:
-        return type(column)({names[0]: list(extended(column[names[0]], sides, tokens=tokens))})
+    inner = as_column(column)
+    if inner is not column:
+        longer = extended(inner, sides, tokens=tokens)
+        names = _column_names(column)
+        return longer[:, None] if names is None else type(column)({names[0]: list(longer)})
     old = list(column)
     first = old[0] if old else ""
     kind = type(first) if isinstance(first, list | tuple) else tuple
-    new = [join(side, tokens) if isinstance(first, str) else kind(side) for side in sides]
-    values = [*old, *new]
+    values = [*old, *(join(side, tokens) if isinstance(first, str) else kind(side) for side in sides)]
     if isinstance(column, tuple):
         return tuple(values)
+    if isinstance(column, np.ndarray) and column.dtype == np.object_:
+        array = np.empty(len(values), dtype=np.object_)  # np.array would make a table of tuples of one length
+        array[:] = values
+        return array
     if isinstance(column, np.ndarray):
-        return _array(values, column.dtype)
+        return np.array(values)
     if hasattr(column, "iloc") and hasattr(column, "name"):
         return type(column)(values, name=column.name)
     return values
-
-
-def _array(values: list[Any], dtype: np.dtype[Any]) -> np.ndarray:
-    if dtype != np.object_:
-        return np.array(values)
-    array = np.empty(len(values), dtype=np.object_)  # np.array would make a table of tuples of one length
-    array[:] = values
-    return array
 
 
 def _column_names(data: Data) -> list[str] | None:
@@ -155,12 +140,10 @@ def _side_by_side(inputs: Column, outputs: Column) -> Iterator[tuple[Side, Side]
     try:
         yield from zip(_iterated(inputs), _iterated(outputs), strict=True)
     except ValueError:
-        lengths = (
-            f": {len(inputs)} and {len(outputs)}" if isinstance(inputs, Sized) and isinstance(outputs, Sized) else ""
-        )
-        raise RecombineError(
-            f"there is not one output for each input{lengths}.", hint="Give two columns of one length."
-        ) from None
+        sized = isinstance(inputs, Sized) and isinstance(outputs, Sized)
+        lengths = f": {len(inputs)} and {len(outputs)}" if sized else ""
+        message = f"there is not one output for each input{lengths}."
+        raise RecombineError(message, hint="Give two columns of one length.") from None
 
 
 def _iterated(rows: Data) -> Iterable[Any]:
@@ -181,5 +164,4 @@ def _example(row: object, line: Line, tokens: str) -> Example:
         row = [row[name] for name in _chosen(list(row))]
     if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) != 2:
         raise line.error(f"{shown(str(row))} is no pair of an input and an output.", hint="Give (input, output).")
-    x = as_tokens(row[0], tokens=tokens, name="input", line=line)
-    return Example(x, as_tokens(row[1], tokens=tokens, name="output", line=line))
+    return Example(as_tokens(row[0], line, tokens=tokens), as_tokens(row[1], line, tokens=tokens, name="output"))

@@ -24,19 +24,17 @@ from recombine.inflection import (
     split_text,
 )
 from recombine.own_data import networks
-from recombine.own_data.augmenters import check_function
 from recombine.own_data.choices import Choice, mixing_rate
 from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens
 from recombine.own_data.settings import (
     CHOICES,
-    TRAINING,
     Account,
     Display,
     Settings,
     choice_beside,
     choices_from_json,
-    preserving_state,
     shown,
+    training,
 )
 from recombine.prediction import predictor
 from recombine.training.recipe import Recipe
@@ -103,8 +101,7 @@ class Predictor(Settings):
             RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there are no new
                 examples that it could be of.
         """
-        if not isinstance(self.progress, Display):
-            check_function("progress", self.progress)
+        display = shown(self.progress)
         check_request(1, self.seed)
         if p_aug is not None and not isinstance(p_aug, Real):
             raise RecombineError(f"p_aug is {p_aug!r}, expected a number, at least 0 and less than 1.")
@@ -129,12 +126,8 @@ class Predictor(Settings):
         if any(new):
             made["p_aug"] = next(filter(None, rates))
         found = predictor.Predictor(made["length"].value, seeds=seeds, device=self.device)
-        display = shown(self.progress)
         what = "the predictor" if len(seeds) == 1 else f"{len(seeds)} predictors"
-        with (
-            display.progress(f"{TRAINING} {what}") as told,
-            preserving_state(checkpoint, told, display.say) as report,
-        ):
+        with training(what, display, checkpoint) as report:
             p_augs = [None if rate is None else rate.value for rate in rates]
             self._fitted = found.fit_each(examples, new, p_aug=p_augs, report=report, checkpoint=checkpoint)
         made["length"] = networks.taken_length(made["length"], found.fitted_.history)
@@ -187,7 +180,7 @@ class Predictor(Settings):
         for number, side in enumerate(sides, start=1):
             if isinstance(side, str):
                 side = split_text(side) if words else split(side, self._kind(side))
-            inputs.append(as_tokens(side, line=Line("", "inputs", number)))
+            inputs.append(as_tokens(side, Line("", "inputs", number)))
         found = [
             y if not isinstance(x, str) else join_text(y) if words else join(y, self._kind(x))
             for x, y in zip(sides, self._outputs(inputs), strict=True)

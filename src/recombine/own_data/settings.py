@@ -62,10 +62,17 @@ class Display:
 SILENT = Display()
 
 
+def check_function(name: str, value: object) -> None:
+    """Raises the error for a setting that is neither a function nor None."""
+    if value is not None and not callable(value):
+        raise RecombineError(f"the {name} is {value!r}, expected a function or None.")
+
+
 def shown(progress: Report | Display | None) -> Display:
     """Returns what a user's setting of ``progress`` stands for; a function is told how training goes."""
     if progress is None or isinstance(progress, Display):
         return progress or SILENT
+    check_function("progress", progress)
     return Display(progress=lambda what, *_: nullcontext(progress if what.startswith(TRAINING) else None))
 
 
@@ -200,46 +207,48 @@ def choices_from_json(saved: object, values: Mapping[str, object]) -> dict[str, 
 
 
 @contextmanager
-def preserving_state(state: Path | None, report: Report | None, say: Say) -> Iterator[Report | None]:
+def training(what: str, display: Display, state: Path | None) -> Iterator[Report | None]:
     """Gives what training is to report to, so that the state of a run with other settings is neither used nor lost.
 
     Training goes on only from a state with its own settings and data, and replaces any other at its first save. Which
     of the two it is shows after the first epoch. The state of another run has a second name until `forget_state`.
     """
-    if state is None or not state.exists():
-        yield report
-        return
-    run = read_tensors(state)[1].get("run")
-    if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
-        raise damaged(state)
-    # The state gets a second name: what takes the place of the first leaves the second alone.
-    aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
-    try:
-        aside.unlink(missing_ok=True)  # an earlier state of the same run
+    with display.progress(f"{TRAINING} {what}") as report:
+        if state is None or not state.exists():
+            yield report
+            return
+        run = read_tensors(state)[1].get("run")
+        if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
+            raise damaged(state)
+        # The state gets a second name: what takes the place of the first leaves the second alone.
+        aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
         try:
-            os.link(state, aside)
-        except OSError:  # not all file systems have links
-            shutil.copy2(state, aside)
-    except OSError as error:
-        raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(aside)) from error
-    goes_on = True
+            aside.unlink(missing_ok=True)  # an earlier state of the same run
+            try:
+                os.link(state, aside)
+            except OSError:  # not all file systems have links
+                shutil.copy2(state, aside)
+        except OSError as error:
+            raise RecombineError(f"the file cannot be written: {error.strerror or error}.", place=str(aside)) from error
+        goes_on = True
 
-    def told(steps: int, total: int, history: History) -> None:
-        nonlocal goes_on
-        if goes_on and len(history.loss) == 1:  # a state is saved after an epoch at the earliest
-            goes_on = False
-            say(
-                f"{state} is of an unfinished run with other settings or data, so training starts over. To go on with "
-                f"that run, stop this one and rename {aside} to {state.name}; it is deleted when this one is done."
-            )
-        if report is not None:
-            report(steps, total, history)
+        def told(steps: int, total: int, history: History) -> None:
+            nonlocal goes_on
+            if goes_on and len(history.loss) == 1:  # a state is saved after an epoch at the earliest
+                goes_on = False
+                display.say(
+                    f"{state} is of an unfinished run with other settings or data, so training starts over. To go on "
+                    f"with that run, stop this one and rename {aside} to {state.name}; it is deleted when this one is "
+                    "done."
+                )
+            if report is not None:
+                report(steps, total, history)
 
-    try:
-        yield told
-    finally:
-        if goes_on:
-            aside.unlink(missing_ok=True)
+        try:
+            yield told
+        finally:
+            if goes_on:
+                aside.unlink(missing_ok=True)
 
 
 def choice_beside(state: Path) -> Path:
