@@ -90,18 +90,14 @@ def _do(kind: str, group: Sequence[Source], work: Work) -> None:
 
 def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]:
     """Returns a job for an executor. Its result is the stages that were done elsewhere."""
+    here, code = executor.here, commit()
+    # Where it is done elsewhere, another folder may be the current one.
+    apart = work if here else replace(work, cache=Cache(work.cache.folder.resolve()), progress=no_progress)
 
-    def here() -> list[Told]:
-        do(work)
-        return []
-
-    if executor.here:
-        return Job(name, here)
-    # Where it is done, another folder may be the current one.
-    apart = replace(work, cache=Cache(work.cache.folder.resolve()), progress=no_progress)
-    code = commit()
-
-    def elsewhere() -> list[Told]:
+    def done() -> list[Told]:
+        if here:
+            do(apart)
+            return []
         os.environ.setdefault("RECOMBINE_COMMIT", code)  # git may not be at hand there
         told: list[Told] = []
 
@@ -114,7 +110,7 @@ def as_job(name: str, work: Work, do: Do, executor: Executor) -> Job[list[Told]]
         do(replace(apart, progress=noting))
         return told
 
-    return Job(name, elsewhere)
+    return Job(name, done)
 
 
 class Joint:

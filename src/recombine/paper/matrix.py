@@ -18,7 +18,7 @@ from recombine.execution.executor import Job as Planned
 from recombine.execution.progress import Progress
 from recombine.paper.jobs import BY_RULE, NETWORKS, SEARCH, Source, Told, as_job, jobs_of, join, sources
 from recombine.paper.keys import Job, Population
-from recombine.paper.records import items, provenance, sampled_part, scored_part, write_record
+from recombine.paper.records import items, provenance, sampled_part, scored_part, word_form_part, write_record
 from recombine.paper.rows import Row
 from recombine.paper.scale import Scale
 from recombine.paper.settings import Settings, described
@@ -302,7 +302,7 @@ class Matrix:
             "originals_only": without,  # seeds whose samples were all rejected
             **scored_part(outputs, work.tasks),
             **sampled_part(samples, work.tasks, self.seeds),
-            **self.scale.further(outputs, samples, work.tasks),
+            **word_form_part(outputs, samples, work.tasks),
             "items": shown,
             "training": training,
             "seconds": seconds,

@@ -121,10 +121,13 @@ def scored_part(predictions: Sequence[Sequence[Tokens]], tasks: Sequence[Task]) 
 
 
 def word_form_part(
-    outputs: Sequence[Sequence[Tokens]], samples: Sequence[Samples], tasks: Sequence[WordFormTask]
+    outputs: Sequence[Sequence[Tokens]], samples: Sequence[Samples], tasks: Sequence[Task]
 ) -> dict[str, Any]:
     """Returns the part of a record that only word forms have: outputs (none for a dash) and samples in more detail."""
-    judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, tasks, strict=True)]
+    of_word_forms = [task for task in tasks if isinstance(task, WordFormTask)]
+    if not of_word_forms:
+        return {}
+    judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, of_word_forms, strict=True)]
     classes = [Counter(name for _, name in own) for own in judged]
     counts = []
     for own, task in zip(outputs, tasks, strict=False):
@@ -137,7 +140,7 @@ def word_form_part(
         right = None if name == UNJUDGED else name in (RIGHT, KNOWN)
         listing.append({"x": f"{word.lemma} {';'.join(word.tags)}", "y": word.form, "right": right, "class": name})
     return {
-        "sets": dict(zip(SETS, tasks[0].sets, strict=True)),
+        "sets": dict(zip(SETS, of_word_forms[0].sets, strict=True)),
         "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
         "counts": counts,  # what F1 is computed of, for each test item
         "classes": [{name: own[name] for name in CLASSES} for own in classes],

@@ -3,16 +3,13 @@
 The figures of a rehearsal mean nothing: every stage of every row within a minute or so on a CPU.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from recombine.augmentation.protocol import Samples
 from recombine.data.sigmorphon import FewShot
-from recombine.example import Tokens
-from recombine.paper.records import word_form_part
 from recombine.paper.rows import Row
 from recombine.paper.settings import WORD_FORMS, Settings, settings
 from recombine.paper.tasks import Task, WordFormTasks, part_of, task
@@ -39,13 +36,11 @@ class Scale:
         task: Gives the data of a split for a seed; for seeds that share data, the same object.
         settings: Gives the settings of a row on a split.
         reference: The row whose samples say which test items are shown for all rows of a split; None: none are.
-        further: Gives what else a record is to say, from outputs, samples and tasks by seed.
     """
 
     task: Callable[[str, int], Task] = lambda split, _: task(split)
     settings: Callable[[Row, str], Settings] = settings
     reference: str | None = "recomb-2"
-    further: Callable[[Sequence[Sequence[Tokens]], Sequence[Samples], Sequence[Task]], dict[str, Any]] = lambda *_: {}
 
 
 @lru_cache(maxsize=2)
@@ -81,7 +76,7 @@ def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
         return FewShot(train, split.past[:6], split.future[:6], split.other[:6])
 
     tasks = WordFormTasks(source, part) if size == "tiny" else WordFormTasks(source)
-    return Scale(tasks, of, reference=None, further=word_form_part)  # type: ignore[arg-type]
+    return Scale(tasks, of, reference=None)
 
 
 def tiny_word_forms(found: Settings) -> Settings:
