@@ -81,7 +81,7 @@ def test_samples_are_the_same_byte_for_byte(
         assert all(
             (tmp_path / f"{name}.{seed}.jsonl").read_bytes() == expected for name in ("none", "processes", "ray")
         )
-    assert any("carry_out" in what for what in searched)
+    assert any("Rule.build" in what for what in searched)
     assert any("Drawing" in what for what in searched)
 
 
