@@ -128,10 +128,8 @@ class _Run:
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
-        model = self.model
-        self.state, scores = model.step(
-            self.context, self.state, self.previous, self._masks(1), z=self.z, index=self.index
-        )
+        model, masks = self.model, self._masks(1)
+        self.state, scores = model.step(self.context, self.state, self.previous, masks, z=self.z, index=self.index)
         return model.entries(scores), model.sources(self.context, self.own)
 
     def advance(self, token: Tensor) -> None:
@@ -155,12 +153,7 @@ class _Run:
 
 
 def _draw(
-    run: _Run,
-    steps: int,
-    decoding: Decoding,
-    noise: Noise | None,
-    prefix: Tensor | None,
-    skip_without: Tensor | None,
+    run: _Run, steps: int, decoding: Decoding, noise: Noise | None, prefix: Tensor | None, skip_without: Tensor | None
 ) -> Generated:
     """Chooses one token after the other, and leaves sequences that have ended behind: the same, but for rounding."""
     replicas, batch = run.previous.shape

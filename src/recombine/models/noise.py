@@ -48,7 +48,7 @@ class Drop(NamedTuple):
         if further is None or not further.limit:
             further = Drop(torch.full_like(self.bits, 255), 1, 1.0)
         bits, later = further.bits.clone(), slice(packing.batch, None)
-        before = packing.before[later]
+        before = packing.offsets[packing.step[later] - 1] + packing.rows[later]
         bits[:, later].masked_fill_(self.lost.index_select(1, before), 0)
         return Drop(bits, further.limit, self.scale * further.scale)
 
