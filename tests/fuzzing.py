@@ -10,7 +10,6 @@ import argparse
 import hashlib
 import json
 import resource
-import shutil
 import signal
 import tempfile
 import time
@@ -131,36 +130,17 @@ LINE = {
 }
 
 
-def examples(format: str, tokens: str = "words") -> Target:
+def examples(line: SearchStrategy[str], read: str = "read", **how: str) -> Target:
+    """Returns a target: what a function of `files` reads of a file with lines of some kind."""
     from recombine.data import files
 
-    line = LINE[format]
-    lines = line | st.lists(line, max_size=4).map("\n".join)
-    content = lines.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=60) | DEEP
+    lines = (line | st.lists(line, max_size=4).map("\n".join)).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
-    def read(folder: Path) -> None:
-        files.read(folder / "file", format=format, tokens=tokens)
-
-    return Target(one_file("file", content), read)
-
-
-def any_format() -> Target:
-    from recombine.data import files
-
-    lines = st.lists(st.one_of(*LINE.values()), max_size=4).map("\n".join).map(str.encode)
-
-    def read(folder: Path) -> None:
+    def reading(folder: Path) -> None:
         files.detect(folder / "file")
-        files.read(folder / "file")
+        getattr(files, read)(folder / "file", **how)
 
-    return Target(one_file("file", lines | st.binary(max_size=60)), read)
-
-
-def word_forms() -> Target:
-    from recombine.data import files
-
-    lines = st.lists(LINE["sigmorphon"], max_size=4).map("\n".join).map(str.encode)
-    return Target(one_file("file", lines), lambda folder: files.read_inflections(folder / "file"))
+    return Target(one_file("file", lines | st.binary(max_size=60) | DEEP), reading)
 
 
 # Settings and results
@@ -347,13 +327,14 @@ def neighborhoods() -> Target:
 
 
 TARGETS: dict[str, Callable[[], Target]] = {
-    "tsv": lambda: examples("tsv"),
-    "tsv of characters": lambda: examples("tsv", "characters"),
-    "jsonl": lambda: examples("jsonl"),
-    "scan": lambda: examples("scan"),
-    "sigmorphon": lambda: examples("sigmorphon"),
-    "any format": any_format,
-    "word forms": word_forms,
+    "tsv": lambda: examples(LINE["tsv"], format="tsv"),
+    "tsv of characters": lambda: examples(LINE["tsv"], format="tsv", tokens="characters"),
+    "jsonl": lambda: examples(LINE["jsonl"], format="jsonl"),
+    "inputs in jsonl": lambda: examples(LINE["jsonl"], "read_inputs", format="jsonl"),
+    "scan": lambda: examples(LINE["scan"], format="scan"),
+    "sigmorphon": lambda: examples(LINE["sigmorphon"], format="sigmorphon"),
+    "any format": lambda: examples(st.one_of(*LINE.values())),
+    "word forms": lambda: examples(LINE["sigmorphon"], "read_inflections"),
     "rows of a table": rows,
     "records": records,
     "runs": runs,
@@ -365,43 +346,34 @@ TARGETS: dict[str, Callable[[], Target]] = {
 }
 
 
-def feeding(name: str, inputs: int, folder: Path, counts: Counter[str]) -> Callable[[], None]:
-    """Returns what feeds inputs to a target, as files of a folder, and counts those that it read and refused."""
-    target = TARGETS[name]()
-
-    @settings(max_examples=inputs, deadline=None, database=None, derandomize=True, suppress_health_check=[*HealthCheck])
-    @given(target.inputs)
-    def feed(files: dict[str, bytes]) -> None:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        for each, content in files.items():
-            (folder / each).write_bytes(content)
-        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
-        try:
-            target.read(folder)
-            counts["read"] += 1
-        except RecombineError:
-            counts["refused"] += 1
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-    signal.signal(signal.SIGVTALRM, _hangs)
-    return feed
-
-
-def _hangs(*_: object) -> None:
-    raise AssertionError(f"more than {LONGEST} s for one input")
-
-
 def fuzz(name: str, inputs: int) -> Counter[str]:
-    """Feeds inputs to a target, and returns how many it read and how many it refused.
+    """Feeds inputs to a target, as files of a folder, and returns how many it read and how many it refused.
 
     Raises:
         Exception: What a target raised that is no error of ours, or AssertionError if it took too long.
     """
-    counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as place:
-        feeding(name, inputs, Path(place) / "folder", counts)()
+    target, counts = TARGETS[name](), Counter[str]()
+
+    def hangs(*_: object) -> None:
+        raise AssertionError(f"more than {LONGEST} s for one input")
+
+    @settings(max_examples=inputs, deadline=None, database=None, derandomize=True, suppress_health_check=[*HealthCheck])
+    @given(target.inputs)
+    def feed(files: dict[str, bytes]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for each, content in files.items():
+                (Path(folder) / each).write_bytes(content)
+            signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+            try:
+                target.read(Path(folder))
+                counts["read"] += 1
+            except RecombineError:
+                counts["refused"] += 1
+            finally:
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+    signal.signal(signal.SIGVTALRM, hangs)
+    feed()
     return counts
 
 
