@@ -4,6 +4,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,48 +29,51 @@ LARGEST = 20_000
 """Bytes that a file may have: enough for samples, too few for the state of training."""
 
 
-def limited(words: list[object]) -> "subprocess.CompletedProcess[str]":
-    """Runs a command that cannot write large files, as if the disk were full."""
+def run(words: list[object], *, limited: bool = True) -> "subprocess.CompletedProcess[str]":
+    """Runs a command; one that is limited cannot write large files, as if the disk were full."""
     program = PROGRAM.format(tests=str(Path(__file__).parent))
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST)),
+        preexec_fn=limit if limited else None,
     )
 
 
-def test_training_that_cannot_be_saved(tmp_path: Path) -> None:
-    train, model = tmp_path / "train.tsv", tmp_path / "model"
-    train.write_text(TRAIN)
-    done = limited(["train", train, "--device", "cpu", "--epochs", 3, "-o", model])
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    path = tmp_path / "train.tsv"
+    path.write_text(TRAIN)
+    return path
+
+
+def test_training_that_cannot_be_saved(tmp_path: Path, train: Path) -> None:
+    model = tmp_path / "model"
+    done = run(["train", train, "--device", "cpu", "--epochs", 3, "-o", model])
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (
         f"Error: {model}.training: the file cannot be written: File too large. "
         "Choose another place, or make room there and give the same command again."
     )
     assert "Traceback" not in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
+    assert list(tmp_path.iterdir()) == [train]
 
 
-def test_samples_that_cannot_be_written(tmp_path: Path) -> None:
-    train, new = tmp_path / "train.tsv", tmp_path / "new.jsonl"
-    train.write_text(TRAIN)
+def test_samples_that_cannot_be_written(tmp_path: Path, train: Path) -> None:
+    new = tmp_path / "new.jsonl"
     new.write_text("from before")
-    words = ["augment", train, "--method", "oversample", "--epsilon", "1", "-n", 1000, "-o", new, "--force"]
-    done = limited(words)
+    done = run(["augment", train, "--method", "oversample", "--epsilon", "1", "-n", 1000, "-o", new, "--force"])
     assert done.returncode == 2
     assert f"Error: {new}: the file cannot be written: File too large." in done.stderr
     assert new.read_text() == "from before"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "train.tsv"]
+    assert sorted(tmp_path.iterdir()) == [new, train]
 
 
-def test_standard_output_that_cannot_be_written(tmp_path: Path) -> None:
+def test_standard_output_that_cannot_be_written(train: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
-    train = tmp_path / "train.tsv"
-    train.write_text(TRAIN)
     words = [sys.executable, "-m", "recombine", "augment", str(train), "--method", "geca", "-n", "3"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
@@ -80,8 +84,7 @@ def test_standard_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_disk_that_is_full(tmp_path: Path) -> None:
     """The same with a real one, where one can be had: only root may mount, and not everywhere."""
-    mount = shutil.which("mount")
-    disk = tmp_path / "disk"
+    mount, disk = shutil.which("mount"), tmp_path / "disk"
     disk.mkdir()
     command = [mount or "mount", "-t", "tmpfs", "-o", "size=48k", "none", str(disk)]
     if mount is None or subprocess.run(command, capture_output=True, check=False).returncode:
@@ -90,13 +93,11 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         (disk / "train.tsv").write_text(TRAIN)
         (disk / "finished").write_text("whole")
         (disk / "ballast").write_bytes(b"0" * 24_000)
-        program = PROGRAM.format(tests=str(Path(__file__).parent))
-        words = ["train", str(disk / "train.tsv"), "--device", "cpu", "--epochs", "3", "-o", str(disk / "model")]
-        done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+        words = ["train", disk / "train.tsv", "--device", "cpu", "--epochs", 3, "-o", disk / "model"]
+        done = run(words, limited=False)
         assert done.returncode == 2
-        assert done.stderr.splitlines()[-1].startswith(
-            f"Error: {disk}/model.training: the file cannot be written: No s"
-        )
+        message = f"Error: {disk}/model.training: the file cannot be written: No s"
+        assert done.stderr.splitlines()[-1].startswith(message)
         assert (disk / "finished").read_text() == "whole"
         assert sorted(path.name for path in disk.iterdir()) == ["ballast", "finished", "train.tsv"]
     finally:

@@ -8,14 +8,18 @@ import pytest
 import recombine
 
 
+def printed(program: str) -> set[str]:
+    """Returns the words that a program prints in a process of its own."""
+    return {*subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()}
+
+
 @pytest.mark.parametrize("name", recombine.__all__)
 def test_public_names_are_there(name: str) -> None:
     assert getattr(recombine, name).__name__ == name
 
 
 def test_completion_offers_the_public_names_and_no_modules() -> None:
-    program = "import recombine, recombine.data.files; print(*dir(recombine))"
-    offered = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    offered = printed("import recombine, recombine.data.files; print(*dir(recombine))")
     assert {name for name in offered if not name.startswith("_")} == set(recombine.__all__)
 
 
@@ -24,12 +28,6 @@ def test_other_names_are_not() -> None:
         recombine.augment_everything  # noqa: B018
 
 
-def test_importing_the_package_imports_nothing_heavy() -> None:
-    program = "import sys, recombine; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"torch", "numpy", "scipy"} & {*loaded}
-
-
-def test_reading_needs_no_torch() -> None:
-    program = "import sys; from recombine import read; print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True).stdout == b"False\n"
+def test_importing_and_reading_need_nothing_heavy() -> None:
+    assert not {"torch", "numpy", "scipy"} & printed("import sys, recombine; print(*sys.modules)")
+    assert "torch" not in printed("import sys; from recombine import read; print(*sys.modules)")

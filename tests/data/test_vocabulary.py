@@ -13,13 +13,10 @@ def inputs(examples: Sequence[Example]) -> list[Tokens]:
     return [example.x for example in examples]
 
 
-def test_words_and_characters_are_strange_to_each_other() -> None:
+def test_words_and_characters_are_strange_to_each_other_and_some_new_words_are_not() -> None:
     assert strange_tokens(inputs(WORDS), inputs(CHARACTERS))[:3] == ["1", "0", " "]
     assert strange_tokens(inputs(CHARACTERS), inputs(WORDS))[:3] == ["10", "May", "1990"]
     assert strange_tokens(inputs(COMMANDS), inputs(WORDS))[0] == "10"
-
-
-def test_some_new_words_are_not_strange() -> None:
     assert strange_tokens(inputs(WORDS), inputs(WORDS)) == []
     assert strange_tokens(inputs(COMMANDS), [("walk", "slowly")]) == []  # a half is known
     assert strange_tokens(inputs(COMMANDS), [("walk", "slowly", "slowly")]) == ["slowly"]
@@ -27,13 +24,9 @@ def test_some_new_words_are_not_strange() -> None:
 
 
 def test_outputs_of_one_word_each_have_nothing_in_common() -> None:
-    assert are_unlike(WORDS)
     assert are_unlike(WORDS[:LEAST])
     assert not are_unlike(WORDS[: LEAST - 1])  # too few to tell
     assert not are_unlike([*WORDS[: LEAST - 1], WORDS[0]])  # repetitions count once
-
-
-def test_outputs_that_share_tokens_are_not_unlike() -> None:
     assert not are_unlike(CHARACTERS)
     classes = [Example((str(number),), (("odd", "even")[number % 2],)) for number in range(40)]
     assert not are_unlike(classes)
