@@ -94,13 +94,8 @@ def attend_gradient(
 ) -> Tensor:
     """Writes the whole gradient of the scores to `d_all` (R, n, K, S), and returns that of the queries (R, n, K, A).
 
-    Args:
-        keys: As for `attend`.
-        values: As for `attend`.
-        weights: What it wrote.
-        d_scores: Gradient of the scores where they are used themselves (R, n, K, S).
-        d_out: Gradient of what was retrieved (R, n, K · V).
-        d_all: Where to write.
+    It takes what `attend` was given and wrote, the gradient of the scores where they are used themselves
+    (R, n, K, S), and that of what was retrieved (R, n, K · V).
     """
     replicas, rows, prototypes, sources = weights.shape
     size, value_size = keys.shape[-1], values.shape[-1]

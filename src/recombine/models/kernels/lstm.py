@@ -94,16 +94,8 @@ def cell_gradient(
 ) -> None:
     """Writes the gradient of the gates before activation, and that of the cell state before over that after.
 
-    Args:
-        gates: As for `cell`, and as it left them.
-        bias: As for `cell`.
-        before: The cell state before.
-        c: The cell state after.
-        d_h: Gradients of h (R, n, H), at least one, which are added up.
-        d_pre: One more, of h in part dropped.
-        where: Where that was dropped.
-        d_c: Gradient of the cell state (R, n, H).
-        d_gates: Where to write.
+    It takes what `cell` was given and left, the gradients of h (R, n, H), at least one, which are added up to that of h
+    in part dropped, and the gradient of the cell state (R, n, H).
     """
     replicas, rows, size = d_pre.shape
     bits, limit, scale = (None, 0, 1.0) if where is None else where
