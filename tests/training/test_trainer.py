@@ -56,14 +56,12 @@ def test_the_rate_of_a_replica_that_has_not_improved_for_long_enough_is_halved_a
     assert history.evaluation == [pytest.approx(list(values)) for values in evaluate.values]
 
 
-def test_without_patience_the_rate_stays() -> None:
+def test_rates_stay_without_patience_or_decay_after_the_epoch_that_was_named() -> None:
     history = trainer(Scripted(*[(0.0, 0.0)] * 4), epochs=4).run()
     assert history.lr == [pytest.approx([0.01, 0.01])] * 4
-
-
-def test_rates_decay_after_the_epoch_that_was_named() -> None:
-    history = trainer(epochs=4, decay_at=2, decay=0.1).run()
-    assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0.01, 0.001, 0.001])
+    for fraction, rates in (((), [0.01, 0.01, 0.001, 0.001]), ((0.01, 1.0), [0.01, 0, 0, 0])):  # an epoch at least
+        history = trainer(epochs=4, decay_at=2, decay=0.1, epoch_fraction=fraction).run()
+        assert [epoch[0] for epoch in history.lr] == pytest.approx(rates)
 
 
 def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alone() -> None:
@@ -87,26 +85,15 @@ def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alo
         assert torch.allclose(parameter.chunk(2)[1], expected.chunk(2)[1], atol=1e-6)
 
 
-def test_the_smallest_share_is_an_epoch() -> None:
-    history = trainer(epochs=3, decay_at=2, epoch_fraction=(0.01, 1.0)).run()
-    assert [rates[0] for rates in history.lr] == pytest.approx([0.01, 0, 0])
-
-
-def test_the_best_parameters_of_each_replica_are_kept() -> None:
+@pytest.mark.parametrize("keep_best", [True, False])
+def test_the_best_parameters_of_each_replica_are_kept_or_else_the_last(keep_best: bool) -> None:
     evaluate = Scripted((0.5, 0.1), (0.2, 0.9), (0.3, 0.4))
-    run = trainer(evaluate, epochs=3, keep_best=True)
+    run = trainer(evaluate, epochs=3, keep_best=keep_best)
     run.run()
     for number, parameter in enumerate(run.model.parameters()):
-        first, second = parameter.chunk(2)
-        assert torch.equal(first, evaluate.seen[0][number].chunk(2)[0])
-        assert torch.equal(second, evaluate.seen[1][number].chunk(2)[1])
-
-
-def test_else_the_last_parameters_are() -> None:
-    evaluate = Scripted((0.5, 0.1), (0.2, 0.9), (0.3, 0.4))
-    run = trainer(evaluate, epochs=3)
-    run.run()
-    assert all(torch.equal(p, seen) for p, seen in zip(run.model.parameters(), evaluate.seen[-1], strict=True))
+        for replica, best in enumerate((0, 1)):
+            expected = evaluate.seen[best if keep_best else -1][number]
+            assert torch.equal(parameter.chunk(2)[replica], expected.chunk(2)[replica])
 
 
 def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:

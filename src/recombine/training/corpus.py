@@ -1,6 +1,6 @@
 """Training data as tensors on a device: padded tables of sequences, and rows that say what is rebuilt from what."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Self
@@ -48,9 +48,16 @@ class Corpus:
     def for_prediction(cls, data: Sequence[Sequence[Example]], vocabulary: Vocabulary, device: torch.device) -> Self:
         """Every example's y is predicted from its x; `data` holds one training set for each replica, or one for all."""
         encode = cache(vocabulary.encode)  # most examples are in every replica's training set
-        sources = _stacked([[encode(example.x) for example in examples] for examples in data])
-        targets = _stacked([[encode(example.y) for example in examples] for examples in data])
-        index = np.arange(sources.shape[1])
+        count = max(map(len, data))
+
+        def stacked(side: Callable[[Example], Tokens]) -> np.ndarray:
+            """Returns the tables of all replicas, padded in both directions."""
+            own = [[encode(side(example)) for example in examples] for examples in data]
+            flat = padded([ids for table in own for ids in [*table, *[[]] * (count - len(table))]])
+            return flat.reshape(len(data), count, -1)
+
+        sources, targets = stacked(lambda example: example.x), stacked(lambda example: example.y)
+        index = np.arange(count)
         return cls.of(sources, targets, np.stack([index, index], axis=1)[None], device)
 
     @classmethod
@@ -64,14 +71,8 @@ class Corpus:
             return np.stack([row[i] for row, i in zip(each, index, strict=True)])
 
         longest = lengths(sources, rows[..., 1:]).max(-1) if rows.shape[-1] > 1 else np.zeros(rows.shape[:2], int)
-        on_device = [torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in (sources, targets, rows)]
-        return cls(
-            sources=on_device[0],
-            targets=on_device[1],
-            rows=on_device[2],
-            target_lengths=lengths(targets, rows[..., 0]),
-            source_lengths=longest,
-        )
+        tables = [torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in (sources, targets, rows)]
+        return cls(tables[0], tables[1], tables[2], lengths(targets, rows[..., 0]), longest)
 
     def written(self, vocabulary: int, rows: Sequence[np.ndarray]) -> Tensor:
         """Returns which tokens (R, vocabulary) occur in the targets of the given rows of each replica."""
@@ -92,16 +93,7 @@ class Corpus:
         return replace(self, **{name: table[list(chosen)] for name, table in tables.items()})
 
     def batch(self, index: Tensor, source_steps: int, target_steps: int) -> tuple[Tensor, Tensor]:
-        """Looks up a batch.
-
-        Args:
-            index: Which rows each replica gets (R, B).
-            source_steps: How many columns of the sources to take.
-            target_steps: Likewise for targets.
-
-        Returns:
-            Sources (R, B, n, source_steps) and targets (R, B, target_steps).
-        """
+        """Looks up rows (R, B): sources (R, B, n, source_steps) and targets (R, B, target_steps)."""
         replica = torch.arange(len(index), device=index.device).view(-1, 1)
         rows = self.rows[replica % len(self.rows), index]  # (R, B, 1 + n)
         targets = self.targets[replica % len(self.targets), rows[..., 0]]
@@ -117,13 +109,6 @@ def padded(sequences: Sequence[Sequence[int]]) -> np.ndarray:
     for row, sequence in zip(table, sequences, strict=True):
         row[: len(sequence)] = sequence
     return table
-
-
-def _stacked(tables: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
-    """Returns tables of sequences, one after the other, padded in both directions."""
-    count = max(map(len, tables))
-    flat = padded([sequence for table in tables for sequence in [*table, *[[]] * (count - len(table))]])
-    return flat.reshape(len(tables), count, -1)
 
 
 def encoded(sequences: Sequence[Tokens], vocabulary: Vocabulary, device: torch.device) -> Tensor:

@@ -60,8 +60,8 @@ def _mean(value: Callable[[Recombiner, Tensor, Tensor], Tensor], corpus: Corpus,
         total = torch.zeros(model.replicas, device=corpus.rows.device)
         for start in range(0, own.shape[1], BATCH):
             index = torch.from_numpy(ordered[:, start : start + BATCH]).to(corpus.rows.device)
-            batch = part.batch(index, part.sources.shape[-1], part.targets.shape[-1])
-            total += value(model, *map(_trimmed, batch))
+            sources, targets = part.batch(index, part.sources.shape[-1], part.targets.shape[-1])
+            total += value(model, _trimmed(sources), _trimmed(targets))
         return total.div(own.shape[1])
 
     return evaluate

@@ -1,15 +1,12 @@
-"""Recipes: the paper's, and smaller ones for a CPU."""
+"""Recipes: the paper's, and smaller ones for a CPU. `fit` fills in the vocabulary, which is the data's."""
 
 from dataclasses import replace
 
 from recombine.models.architecture import Architecture
 from recombine.training.recipe import Recipe
 
-_FILLED_IN = 0
-"""The vocabulary is the data's; `fit` fills it in."""
-
 SCAN_GENERATOR = Recipe(
-    network=Architecture(vocabulary=_FILLED_IN),
+    network=Architecture(vocabulary=0),
     batch=32,
     epochs=8,
     sorting=4,
@@ -22,7 +19,7 @@ SCAN_GENERATOR = Recipe(
 
 SCAN_PREDICTOR = Recipe(
     network=Architecture(
-        vocabulary=_FILLED_IN,
+        vocabulary=0,
         prototypes=1,
         attention=0,
         copying="none",
@@ -129,7 +126,7 @@ Without unknown words and with less patience, one network of five learned less o
 
 WORD_FORM_GENERATOR = Recipe(
     network=Architecture(
-        vocabulary=_FILLED_IN,
+        vocabulary=0,
         hidden=1024,
         embedding=1024,
         attention=0,

@@ -123,8 +123,6 @@ class Recipe:
         if self.own_epochs and (self.min_steps or self.max_steps is not None):
             raise RecombineError("own_epochs cannot be combined with bounds in steps.", hint="Set own_epochs to False.")
         if self.stand_ins and self.network.prototypes > 1 and self.network.copying == "none":
-            raise RecombineError(
-                "stand-ins can only be copied, and this network does not copy.", hint="Set stand_ins to 0."
-            )
+            raise RecombineError("stand-ins need a network that copies.", hint="Set stand_ins to 0.")
         if self.stand_ins and self.twins:
             raise RecombineError("stand-ins and twins rename the same tokens.", hint="Set one of the two to 0.")

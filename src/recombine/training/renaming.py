@@ -27,8 +27,19 @@ SPARES = 16
 """Ids beyond the vocabulary, so that there are stand-ins where the data hold every token often."""
 
 
+def called(names: Tensor, tokens: Tensor) -> Tensor:
+    """Returns what tokens (R, B, ...) are called under names (R, B, ids)."""
+    return names.gather(-1, tokens.flatten(2)).view_as(tokens)
+
+
+def _held(tokens: Tensor, ids: int) -> Tensor:
+    """Tells which ids (R, B, ids) occur among tokens (R, B, ...)."""
+    marks = torch.zeros(*tokens.shape[:2], ids, dtype=torch.bool, device=tokens.device)
+    return marks.scatter(-1, tokens.flatten(2), True)
+
+
 def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise: Noise) -> tuple[Tensor, Tensor]:
-    """Renames tokens of some tuples.
+    """Renames tokens of some tuples to stand-ins.
 
     Args:
         sources: Prototypes (R, B, n, S), n ≥ 2.
@@ -36,28 +47,18 @@ def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise:
         pool: Which ids are stand-ins (R, ids); what a tuple's own prototypes hold is none for it.
         rate: The share of tuples to disguise.
         noise: Where the choice of tuples and of stand-ins comes from.
-
-    Returns:
-        Prototypes and targets of the same shapes.
     """
-    replicas, batch = target.shape[:2]
-    ids = pool.shape[1]
-
-    def held(tokens: Tensor) -> Tensor:
-        marks = torch.zeros(replicas, batch, ids, dtype=torch.bool, device=tokens.device)
-        return marks.scatter(-1, tokens.flatten(2), True)
-
-    supplied = held(target) & ~held(sources[:, :, 0]) & held(sources[:, :, 1:])
+    batch, ids = target.shape[1], pool.shape[1]
+    supplied = _held(target, ids) & ~_held(sources[:, :, 0], ids) & _held(sources[:, :, 1:], ids)
     supplied[..., : SEP + 1] = False
     chosen = noise.uniform(batch, 1) < rate
-    free = pool.unsqueeze(1) & ~held(sources)
+    free = pool.unsqueeze(1) & ~_held(sources, ids)
     # The k-th token to rename gets the k-th of the stand-ins in random order.
     order = noise.uniform(batch, ids).masked_fill(~free, 2.0).argsort(-1)
     place = (supplied.cumsum(-1) - 1).clamp(min=0)
     renamed = supplied & chosen & (place < free.sum(-1, keepdim=True))
-    same = torch.arange(ids, device=target.device).expand(replicas, batch, -1)
-    names = torch.where(renamed, order.gather(-1, place), same)
-    return names.gather(-1, sources.flatten(2)).view_as(sources), names.gather(-1, target)
+    names = torch.where(renamed, order.gather(-1, place), torch.arange(ids, device=target.device))
+    return called(names, sources), called(names, target)
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,7 @@ class Twins:
 
     @classmethod
     def of(cls, table: Tensor, vocabulary: int, names: int) -> Self:
-        """Finds each input token and output token that the same examples hold, if it is one of each.
-
-        Args:
-            table: The examples, x ▷ y (N, S), padded.
-            vocabulary: Number of token ids.
-            names: How many pairs of names there are to be.
-        """
+        """Finds each input token and output token that the same examples (N, S) hold, if it is one of each."""
         in_y = (table == SEP).cumsum(-1) > 0
         inputs, outputs = (_by_holders(table.masked_fill(side, PAD), vocabulary) for side in (in_y, ~in_y))
         found = [
@@ -99,8 +94,7 @@ class Twins:
         """
         replicas, batch = sources.shape[:2]
         own = self._own(sources).expand(replicas, batch, -1)
-        held = torch.zeros_like(own, dtype=torch.bool).scatter(-1, sources.flatten(2), True)
-        chosen = held[..., self.pairs].any(-1)  # (R, B, C)
+        chosen = _held(sources, own.shape[-1])[..., self.pairs].any(-1)  # (R, B, C)
         # The k-th pair held gets the k-th pair of names in random order.
         order = noise.uniform(batch, self.names).argsort(-1)
         return self._named(own, chosen, order)
@@ -135,11 +129,6 @@ class Twins:
         return self._named(self._own(self.pairs), chosen, torch.arange(self.names, device=self.pairs.device))
 
 
-def called(names: Tensor, tokens: Tensor) -> Tensor:
-    """Returns what tokens (R, B, ...) are called under names (R, B, ids)."""
-    return names.gather(-1, tokens.flatten(2)).view_as(tokens)
-
-
 def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
     """Returns, for each set of rows that just these tokens are held by, the tokens.
 
@@ -172,15 +161,9 @@ def unknown(
         rate: How often a token of the sources is renamed.
         noise: Where the choice comes from.
         copied: Whether the network copies. Else what it has to write stays as it is.
-
-    Returns:
-        Prototypes and targets of the same shapes.
     """
-    replicas, batch = target.shape[:2]
-    held = torch.zeros(replicas, batch, ids, dtype=torch.bool, device=target.device)
-    held = held.scatter(-1, sources.flatten(2), True)
+    held = _held(sources, ids)
     held[..., : SEP + 1] = False
-    renamed = held & (noise.uniform(batch, ids) < rate)
+    renamed = held & (noise.uniform(target.shape[1], ids) < rate)
     names = torch.where(renamed, UNK, torch.arange(ids, device=target.device))
-    sources = names.gather(-1, sources.flatten(2)).view_as(sources)
-    return sources, names.gather(-1, target) if copied else target
+    return called(names, sources), called(names, target) if copied else target

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recombine.training.corpus import Corpus
-
-Steps = TypeVar("Steps", int, np.ndarray)
 
 ROUNDING = 4
 """The steps of batches of one length, which are sorted, are a multiple of this where CUDA graphs need few shapes."""
@@ -35,14 +33,6 @@ class Group:
     rows: np.ndarray
     share: float = 1.0
     weights: np.ndarray | None = None
-
-    def drawn(self, count: int, deck: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draws rows: (the rows, what is left of the shuffled deck)."""
-        if self.weights is not None:
-            return rng.choice(self.rows, size=count, p=self.weights / self.weights.sum()), deck
-        while len(deck) < count:
-            deck = np.concatenate([deck, rng.permutation(self.rows)])
-        return deck[:count], deck[count:]
 
 
 def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequence[float] | None = None) -> list[Group]:
@@ -157,7 +147,13 @@ class Schedule:
             pool = np.empty(size, dtype=np.int64)
             for number, group in enumerate(groups):
                 here = which == number
-                pool[here], decks[number] = group.drawn(int(here.sum()), decks[number], rng)
+                count = int(here.sum())
+                if group.weights is not None:
+                    pool[here] = rng.choice(group.rows, size=count, p=group.weights / group.weights.sum())
+                    continue
+                while len(decks[number]) < count:
+                    decks[number] = np.concatenate([decks[number], rng.permutation(group.rows)])
+                pool[here], decks[number] = decks[number][:count], decks[number][count:]
             yield pool
 
     def _lengths(self, replica: int) -> tuple[np.ndarray, np.ndarray]:
@@ -206,29 +202,23 @@ class _Shapes:
             own_sources = [int(sources[group.rows].max()) for group in schedule.groups[replica]]
             self.source_steps = max(self.source_steps, *own_sources)
         self.counts[0] = schedule.batch
-        self.lengths = _cuts(longest.astype(int), steps, self.LENGTHS)
+        self.lengths = [steps]
+
+        def total(length: int) -> int:  # the steps of all batches, each made as long as the next of the lengths
+            cuts = np.array(sorted({*self.lengths, length}))
+            return int(cuts[np.searchsorted(cuts, longest)].sum())
+
+        while len(self.lengths) < self.LENGTHS:
+            self.lengths.append(min(map(int, longest), key=total))
+        self.lengths = sorted({*self.lengths})
 
     def fit(self, batch: Batch) -> Batch:
         """Returns a batch in one of the shapes; where it fits none, they grow."""
         own = np.array(batch.counts)
-        if (own > self.counts[: len(own)]).any():
-            self.counts[: len(own)] = np.maximum(self.counts[: len(own)], own)
+        self.counts[: len(own)] = np.maximum(self.counts[: len(own)], own)
         steps = next(length for length in self.lengths if length >= len(own))
         return batch._replace(source_steps=self.source_steps, counts=tuple(self.counts[:steps].tolist()))
 
 
-def _cuts(longest: np.ndarray, most: int, count: int) -> list[int]:
-    """Returns some lengths, the last of them `most`: batches made as long as the next of them have the fewest steps."""
-    found = [most]
-
-    def steps(length: int) -> int:
-        cuts = np.array(sorted({*found, length}))
-        return int(cuts[np.searchsorted(cuts, longest)].sum())
-
-    while len(found) < count:
-        found.append(min(map(int, longest), key=steps))
-    return sorted({*found})
-
-
-def _rounded(steps: Steps, multiple: int) -> Steps:
+def _rounded(steps: int | np.ndarray, multiple: int) -> Any:  # noqa: ANN401
     return -(-steps // multiple) * multiple

@@ -125,7 +125,14 @@ class Stored:
             recipe = typed(settings["recipe"], Recipe)
             network = typed(settings["network"], Architecture)
             seeds = typed(settings["seeds"], tuple[int, ...])
-            _check_shapes(network, len(seeds), tensors)
+            if not seeds or network.prototypes not in range(3):
+                raise ValueError(f"{len(seeds)} networks with {network.prototypes} prototypes")
+            # Weights that are not this network's are refused before it takes the memory that its settings ask for.
+            with torch.device("meta"):
+                expected = Recombiner(network, len(seeds)).state_dict()
+            shapes = [{name: (each.shape, each.dtype) for name, each in part.items()} for part in (expected, tensors)]
+            if shapes[0] != shapes[1]:
+                raise ValueError("shapes differ")
             model = Recombiner(network, len(seeds))
             model.load_state_dict(tensors)
             history = typed(settings["history"], History)
@@ -149,11 +156,7 @@ def _notes(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:
-    """Returns what a token of a string was in training; None if the notes do not say.
-
-    Raises:
-        RecombineError: If they say what is no kind of token.
-    """
+    """Returns what a token of a string was in training; None if unknown; an error if it is no kind of token."""
     kind = notes.get(TOKENS)
     if kind is not None:
         check_kind(str(kind))
@@ -161,23 +164,8 @@ def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:
 
 
 def direction_of(notes: Mapping[str, Any]) -> str | None:
-    """Returns in which direction word forms were learned; None if the notes do not say, or of what is none.
-
-    Raises:
-        RecombineError: If they say what is no direction.
-    """
+    """Returns in which direction word forms were learned; None if unknown; an error if it is no direction."""
     found = notes.get(DIRECTION)
     if found is not None and found not in DIRECTIONS:
         raise unknown("direction", str(found), DIRECTIONS)
     return found
-
-
-def _check_shapes(network: Architecture, replicas: int, tensors: Mapping[str, Tensor]) -> None:
-    """Raises an error for weights that are not this network's, before it takes the memory that its settings ask for."""
-    if not replicas or network.prototypes not in range(3):
-        raise ValueError(f"{replicas} networks with {network.prototypes} prototypes")
-    with torch.device("meta"):
-        expected = Recombiner(network, replicas).state_dict()
-    shapes = [{name: (each.shape, each.dtype) for name, each in part.items()} for part in (expected, tensors)]
-    if shapes[0] != shapes[1]:
-        raise ValueError("shapes differ")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recombine.data.vocabulary import EOS, PAD, SEP
+from recombine.data.vocabulary import EOS, PAD, SEP, UNK
 from recombine.models.noise import Noise
-from recombine.training.renaming import disguised
+from recombine.training.renaming import disguised, unknown
 
 IDS = 16
 TOKENS, POOL = range(SEP + 1, 11), range(11, IDS)
@@ -65,20 +65,6 @@ def test_what_only_later_prototypes_supply_is_renamed_and_nothing_else(
 FIVE = [([5, SEP, 6], [[5], [6], []])]
 
 
-def test_more_tokens_than_stand_ins_leave_some_as_they_are() -> None:
-    d = [5, 6, 7, 8]
-    _, target = disguised(*tensors([(d, [[], d, []])]), marks({11, 12}), 1.0, Noise([0]))
-    assert sorted(target[0, 0].tolist()[:2]) == [11, 12]
-    assert target[0, 0].tolist()[2:] == [7, 8, EOS]
-
-
-def test_without_stand_ins_all_is_as_it_was() -> None:
-    sources, target = tensors(FIVE)
-    same = disguised(sources, target, marks(set()), 1.0, Noise([0]))
-    assert torch.equal(same[0], sources)
-    assert torch.equal(same[1], target)
-
-
 @pytest.mark.parametrize("rate", [0.0, 0.3, 0.9])
 def test_as_many_tuples_are_disguised_as_the_rate_says(rate: float) -> None:
     sources, target = tensors(FIVE * 4000)
@@ -106,3 +92,29 @@ def test_a_replica_of_a_population_is_disguised_as_alone_though_pools_differ() -
         alone = disguised(sources[mine], target[mine], pool[mine], 0.5, Noise([seed]))
         assert torch.equal(together[0][mine], alone[0])
         assert torch.equal(together[1][mine], alone[1])
+
+
+FIRST = SEP + 1
+SEEN = torch.randint(FIRST, FIRST + 8, (2, 50, 1, 6), generator=torch.Generator().manual_seed(0))
+AIM = torch.randint(SEP, FIRST + 12, (2, 50, 9), generator=torch.Generator().manual_seed(1))
+
+
+def test_a_token_is_unknown_wherever_it_stands_and_nothing_else_is() -> None:
+    sources, target = unknown(SEEN, AIM, FIRST + 12, 0.3, Noise((1, 2), longest=16), copied=True)
+    share = (sources == UNK).float().mean()
+    assert 0.2 < share < 0.4
+    assert torch.equal(sources[sources != UNK], SEEN[sources != UNK])
+    for replica in range(2):
+        for row in range(50):
+            gone = {*SEEN[replica, row][sources[replica, row] == UNK].tolist()}
+            left = {*sources[replica, row].flatten().tolist()}
+            assert not gone & left
+            expected = [UNK if token in gone else token for token in AIM[replica, row].tolist()]
+            assert target[replica, row].tolist() == expected
+
+
+def test_what_cannot_be_copied_is_still_to_be_written_and_at_rate_zero_all_is_known() -> None:
+    assert unknown(SEEN, AIM, FIRST + 12, 0.3, Noise((1, 2), longest=16), copied=False)[1] is AIM
+    sources, target = unknown(SEEN, AIM, FIRST + 12, 0.0, Noise((1, 2), longest=16), copied=True)
+    assert torch.equal(sources, SEEN)
+    assert torch.equal(target, AIM)
