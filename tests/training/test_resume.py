@@ -83,10 +83,13 @@ def assert_same(one: Fitted, other: Fitted) -> None:
     assert replace(one.history, seconds=0) == replace(other.history, seconds=0)
 
 
-@pytest.mark.parametrize("after", [1, 4])
-def test_a_stopped_run_goes_on_to_the_same_bits(tmp_path: Path, whole: tuple[Fitted, list[int]], after: int) -> None:
+@pytest.mark.parametrize("stops", [(1,), (2, 4)], ids=["once", "twice"])
+def test_a_stopped_run_goes_on_to_the_same_bits(
+    tmp_path: Path, whole: tuple[Fitted, list[int]], stops: tuple[int, ...]
+) -> None:
     path = tmp_path / "state"
-    stop(path, after)
+    for after in stops:
+        stop(path, after)
     resumed, steps = fitted(path)
     assert_same(resumed, whole[0])
     assert steps == whole[1][after:]
@@ -133,13 +136,6 @@ def test_so_does_one_that_some_networks_have_left(
         path = tmp_path / f"state-{after}"
         stop(path, after, recipe, seeds=seeds, judge=improving(0))
         assert_same(fitted(path, recipe, seeds=seeds, judge=improving(after))[0], undisturbed)
-
-
-def test_a_run_can_be_stopped_twice(tmp_path: Path, whole: tuple[Fitted, list[int]]) -> None:
-    path = tmp_path / "state"
-    stop(path, 2)
-    stop(path, 4)
-    assert_same(fitted(path)[0], whole[0])
 
 
 @pytest.mark.parametrize(
