@@ -1,7 +1,8 @@
 """What tests of the command line run commands with, and what they get."""
 
+import json
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -11,6 +12,22 @@ class Outcome:
     code: int
     out: str
     err: str
+
+    @property
+    def ok(self) -> "Outcome":
+        """Itself, if the command ended well."""
+        assert self.code == 0, self.err
+        return self
+
+    @property
+    def document(self) -> Any:  # noqa: ANN401
+        """What a command that ended well printed for machines."""
+        return json.loads(self.ok.out)
+
+    @property
+    def last(self) -> str:
+        """What it said last."""
+        return self.err.splitlines()[-1]
 
 
 class Run(Protocol):

@@ -1,9 +1,8 @@
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import Outcome, Run, assert_is_sentence
+from commands import Outcome, Run
 
 from recombine.data import files
 from recombine.example import Example
@@ -23,7 +22,7 @@ def test_geca_writes_novel_pairs_with_provenance(run: Run, train: Path, tmp_path
     assert {sample.provenance.method for sample in made} == {"geca"}
     assert "4 of 4 samples." in done.err
     assert "have something rare in them; --resample makes only such." in done.err
-    assert done.err.splitlines()[-1] == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
+    assert done.last == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
 
 
 def test_forms_that_do_not_show_a_rare_tag_are_turned_down_unless_told(run: Run, tmp_path: Path) -> None:
@@ -46,9 +45,8 @@ def test_forms_that_do_not_show_a_rare_tag_are_turned_down_unless_told(run: Run,
 
 
 def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Path) -> None:
-    done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json")
-    assert done.code == 0
-    report = json.loads(done.out)
+    done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json").ok
+    report = done.document
     assert report["requested"] == 5000
     assert 0 < report["kept"] < 5000
     assert report["shortfall"]
@@ -56,33 +54,9 @@ def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Pat
     assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
 
 
-@pytest.mark.parametrize("options", [("--epochs", 3), ("--device", "cpu"), ("--size", "small"), ("--max-time", 9)])
-def test_what_only_networks_have_is_refused(run: Run, train: Path, options: tuple[object, ...]) -> None:
-    for method in ("geca", "oversample"):
-        done = augment(run, train, *options, method=method)
-        assert_is_sentence(done, [str(options[0]), f"is for --method learned or both, not for {method}"])
-
-
-def test_gaps_are_for_geca(run: Run, train: Path) -> None:
-    done = augment(run, train, "--gaps", 2, method="oversample")
-    assert (done.code, done.err) == (2, "Error: --gaps is for --method geca or both, not for oversample.\n")
-
-
-def test_epsilon_and_no_resampling_contradict_each_other(run: Run, train: Path) -> None:
-    done = augment(run, train, "-n", 3, "--epsilon", "0.1", "--no-resample")
-    assert_is_sentence(done, ["--epsilon", "--no-resample"])
-
-
-@pytest.mark.parametrize("method", ["geca", "learned"])
-def test_epsilon_by_which_nothing_is_rare_is_told_before_anything_is_made(run: Run, train: Path, method: str) -> None:
-    done = augment(run, train, "-n", 3, "--epsilon", "0.000001", method=method)
-    assert_is_sentence(done, ["nothing is in fewer than 0.0001% of the examples", "The rarest is in "])
-    assert "Training" not in done.err
-
-
 def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:
     options = ("-n", 10, "-o", tmp_path / "new.jsonl", "--epsilon", "0.05", "--json")
-    report = json.loads(augment(run, train, *options).out)
+    report = augment(run, train, *options).document
     made = files.read(tmp_path / "new.jsonl")
     assert len(made) == report["kept"]
     assert all("jump" in sample.x for sample in made)
@@ -105,7 +79,7 @@ def test_coincidences_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> 
     test = tmp_path / "test.tsv"
     test.write_text("jump twice\tI_JUMP I_JUMP\njump thrice\tNO\n")
     done = augment(run, train, "-n", 5000, "--test", test, "-o", tmp_path / "new.jsonl", "--json")
-    report = json.loads(done.out)
+    report = done.document
     assert (report["pairs_in_test"], report["inputs_in_test"]) == (1, 2)
     assert "Of these, 1 are test pairs and 2 have a test input." in done.err
 
@@ -121,8 +95,7 @@ def test_another_seed_other_samples(run: Run, train: Path) -> None:
 
 
 def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: Path) -> None:
-    done = augment(run, words, "-n", 4, "-o", tmp_path / "new.tsv")
-    assert done.code == 0, done.err
+    assert augment(run, words, "-n", 4, "-o", tmp_path / "new.tsv").ok
     made, known = files.read_inflections(tmp_path / "new.tsv"), files.read_inflections(words)
     assert len(made) == 4
     assert not set(known).intersection(made)
@@ -132,8 +105,7 @@ def test_more_gaps_fill_up_what_one_does_not_give(run: Run, words: Path, tmp_pat
     made = {}
     for gaps in (None, 1, 2):
         options = () if gaps is None else ("--gaps", gaps)
-        done = augment(run, words, "-n", 200, "-o", tmp_path / f"{gaps}.tsv", *options)
-        assert done.code == 0, done.err
+        done = augment(run, words, "-n", 200, "-o", tmp_path / f"{gaps}.tsv", *options).ok
         assert ("With --gaps 2 there are more" in done.err) == (gaps is None)
         made[gaps] = set(files.read_inflections(tmp_path / f"{gaps}.tsv"))
     assert made[None] == made[1] < made[2]
@@ -158,20 +130,18 @@ def test_word_forms_of_any_script_come_out_as_they_went_in(run: Run, tmp_path: P
     ]
     (tmp_path / "words").write_bytes("\n".join(lines).encode())
     options = ("--format", "sigmorphon", "--method", "oversample", "--epsilon", "0.5", "-n", 24)
-    done = run("augment", tmp_path / "words", *options, "-o", tmp_path / "out.tsv")
-    assert done.code == 0, done.err
+    assert run("augment", tmp_path / "words", *options, "-o", tmp_path / "out.tsv").ok
     assert {*(tmp_path / "out.tsv").read_bytes().splitlines()} == {line.encode() for line in lines}
 
 
 def test_samples_that_contradict_each_other_are_told_of(run: Run, tmp_path: Path) -> None:
     train, new = tmp_path / "train.tsv", tmp_path / "new.jsonl"
     train.write_text("p a\tP A\np b\tP B\np c\tP C\nq a\tQ A\nq c\tS C\n")  # so q b is Q B, and S B
-    done = run("augment", train, "--method", "geca", "-n", 30, "-o", new, "--json")
-    assert done.code == 0, done.err
+    done = run("augment", train, "--method", "geca", "-n", 30, "-o", new, "--json").ok
     samples = files.read(new)
     times = Counter(sample.x for sample in samples)
     expected = sum(times[sample.x] > 1 for sample in samples)
-    assert json.loads(done.out)["contradicted"] == expected > 0
+    assert done.document["contradicted"] == expected > 0
     assert f"{expected} have an input that another has with another output" in done.err
     audited = " ".join(run("audit", new, "--train", train).out.split())
     assert f"contradicted by another sample {expected} " in audited
@@ -183,9 +153,8 @@ def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format
     (tmp_path / "forms.tsv").write_text("\n".join([*forms, "ho\thoa\tN;SG"]) + "\n")
     output = tmp_path / "new.tsv"
     options = ("--method", "geca", "--no-resample", "-n", 1, "-o", output, *format)
-    done = run("augment", tmp_path / "forms.tsv", *options)
-    assert done.code == 0, done.err
-    following = done.err.splitlines()[-1].removeprefix("Next: recombine ").split()
+    done = run("augment", tmp_path / "forms.tsv", *options).ok
+    following = done.last.removeprefix("Next: recombine ").split()
     assert following[0] == "audit"
     assert run(*following).code == 0
 
@@ -194,8 +163,7 @@ def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format
 def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, train: Path, tmp_path: Path) -> None:
     done = run(
         "augment", train, "-n", 5, "--epochs", 20, "--device", "cpu", "--threads", 1, "-o", tmp_path / "new.jsonl"
-    )
-    assert done.code == 0, done.err
+    ).ok
     made = files.read(tmp_path / "new.jsonl")
     assert made
     assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)

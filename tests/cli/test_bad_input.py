@@ -1,11 +1,13 @@
-"""What cannot be read or written ends in one sentence that names the place, before any work is done."""
+"""What cannot be read, written or done ends in one sentence that names the place, before any work is done."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from commands import Run, assert_is_sentence
 from sample_run import sample_run, write_run
+from word_forms import write_language
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.recombination import Recombination
@@ -19,6 +21,8 @@ COMMANDS = {
     "augment by learning": ["augment", "FILE", "-o", "OUT"],
     "train": ["train", "FILE", "-o", "OUT"],
     "train --augmented": ["train", "GOOD", "--augmented", "FILE", "-o", "OUT"],
+    "predict": ["predict", "PREDICTORS", "FILE", "-o", "OUT"],
+    "evaluate": ["evaluate", "PREDICTORS", "FILE"],
     "audit": ["audit", "FILE", "--train", "GOOD"],
     "audit --train": ["audit", "GOOD", "--train", "FILE"],
     "score": ["score", "--gold", "GOOD", "--predicted", "FILE"],
@@ -36,47 +40,175 @@ FILES = {
 
 @pytest.mark.parametrize(
     ("command", "problem"),
-    [*((command, "without a tab") for command in COMMANDS), *(("inspect", problem) for problem in FILES)],
+    [
+        *((command, "without a tab") for command in COMMANDS if command != "predict"),  # which needs no outputs
+        *(("inspect", problem) for problem in FILES),
+        *((command, problem) for command in ("predict", "evaluate") for problem in ("missing", "empty side")),
+    ],
 )
-def test_bad_file(run: Run, tmp_path: Path, command: str, problem: str) -> None:
+def test_bad_file(run: Run, tmp_path: Path, predictors: Path, command: str, problem: str) -> None:
     content, words = FILES[problem]
     paths = {"FILE": tmp_path / "bad.tsv", "GOOD": tmp_path / "good.tsv", "OUT": tmp_path / "out.jsonl"}
     paths["GOOD"].write_bytes(GOOD)
     if content is not None:
         paths["FILE"].write_bytes(content)
-    done = run(*(paths.get(word, word) for word in COMMANDS[command]))
+    done = run(*({**paths, "PREDICTORS": predictors}.get(word, word) for word in COMMANDS[command]))
     assert_is_sentence(done, [str(paths["FILE"]), *words])
     assert not paths["OUT"].exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["-n", "0"], ["-n", "1", "augment --help"]),
-        (["--seed", "-1"], ["--seed", "0"]),
-        (["--epsilon", "2"], ["epsilon", "2.0"]),
-        (["--epsilon", "0"], ["epsilon", "0.0"]),
-        (["--method", "learned", "--temperature", "0"], ["temperature is 0", "such as 0.1"]),
-        (["--ngram", "2"], ["--epsilon"]),
-        (["--epsilon", ".1", "--ngram", "0"], ["ngram", "0"]),
-        (["--columns", "one,two"], ["--columns", "one,two"]),
-        (["--columns", "0,1"], ["columns 0, 1"]),
-        (["--tokens", "wrods"], ["Did you mean 'words'?"]),
-        (["--format", "tvs"], ["Did you mean 'tsv'?"]),
-        (["--json"], ["--json", "-o"]),
-        (["--test", "none.tsv"], ["none.tsv", "no such file"]),
+MISTAKES = {
+    # Misspelt words and wrong usage
+    "augmnt": ["Did you mean 'augment'?"],
+    "data scann": ["Did you mean 'scan'?"],
+    "augment x --methd geca": ["Did you mean --method?"],
+    "augment x --method gcea": ["Did you mean 'geca'?"],
+    "augment x --neighborhood longshort": ["Did you mean 'long-short'?"],
+    "augment x --novelty imput": ["Did you mean 'input'?"],
+    "data scan --split jmup -o x": ["Did you mean 'jump'?"],
+    "data sigmorphon --language turkisch -o x": ["Did you mean 'turkish'?"],
+    "inspect x --neighborhood longshort": ["Did you mean 'long-short'?"],
+    "train x -o y --size smal": ["Did you mean 'small'?"],
+    "audit x --train y --gold scna": ["Did you mean 'scan'?"],
+    "compare train.tsv --methods gecca": ["geca"],
+    "export train.tsv train.tsv --to fairsec -o new": ["fairseq"],
+    "augment": ["TRAIN", "augment --help"],
+    "train x": ["--output", "train --help"],
+    "augment x --method geca -n many": ["-n", "integer", "augment --help"],
+    "data": ["Missing command", "data --help"],
+    "inspect x --seed -1": ["--seed", "0"],
+    "data scan --split jump -o x --seed -1": ["--seed", "0"],
+    # Settings of augment
+    "augment train.tsv --method geca -n 0": ["-n", "1", "augment --help"],
+    "augment train.tsv --method geca --seed -1": ["--seed", "0"],
+    "augment train.tsv --method geca --epsilon 2": ["epsilon", "2.0"],
+    "augment train.tsv --method geca --epsilon 0": ["epsilon", "0.0"],
+    "augment train.tsv --method geca --ngram 2": ["--epsilon"],
+    "augment train.tsv --method geca --epsilon .1 --ngram 0": ["ngram", "0"],
+    "augment train.tsv --method geca --epsilon 0.1 --no-resample": ["--epsilon", "--no-resample"],
+    "augment train.tsv --method geca --epsilon 0.000001": ["nothing is in fewer than 0.0001%", "The rarest is in "],
+    "augment train.tsv --method learned --epsilon 0.000001": ["nothing is in fewer than 0.0001%", "The rarest is in "],
+    "augment train.tsv --method geca --columns one,two": ["--columns", "one,two"],
+    "augment train.tsv --method geca --columns 0,1": ["columns 0, 1"],
+    "augment train.tsv --method geca --tokens wrods": ["Did you mean 'words'?"],
+    "augment train.tsv --method geca --format tvs": ["Did you mean 'tsv'?"],
+    "augment train.tsv --method geca --json": ["--json", "-o"],
+    "augment train.tsv --method geca --test none.tsv": ["none.tsv", "no such file"],
+    "augment train.tsv --method geca -n 5 -o train.tsv --force": ["train.tsv", "also an input"],
+    "augment train.tsv --temperature 0": ["temperature is 0", "more than 0", "such as 0.1"],
+    "augment train.tsv --temperature -1": ["temperature is -1", "more than 0"],
+    "augment train.tsv --temperature nan": ["temperature is nan", "more than 0"],
+    "augment train.tsv --seeds 2": ["2 files", "-o"],
+    "augment train.tsv --device gpu --no-resample": ["gpu", "cuda"],
+    "augment train.tsv --model . -o new": [".", "no model", "another folder"],
+    "augment train.tsv --method both -n 1": ["one sample cannot be made by both methods", "at least 2"],
+    "augment one.tsv --method both": ["at least 2 different examples"],
+    "augment one.tsv --method geca -o new": ["at least 2 different examples"],
+    "augment one.tsv --no-resample": ["at least 2 different examples"],
+    "augment train.tsv --method oversample --gaps 2": ["--gaps is for --method geca or both, not for oversample."],
+    **{
+        f"augment train.tsv --method {method} {option}": [f"{option.split()[0]} is for --method learned or both, not"]
+        for method, option in [
+            *(("oversample", option) for option in ("--epochs 3", "--device cpu")),
+            *(("geca", f"--{option}") for option in ("epochs 3", "device cpu", "size small", "max-time 9")),
+            *(("geca", f"--{option}") for option in ("prototypes 2", "neighborhood tagged", "temperature 1")),
+            *(("geca", f"--{option}") for option in ("novelty pair", "model x", "executor processes")),
+        ]
+    },
+    # No neighborhoods
+    "augment lonely.tsv --no-resample -o new": ["long-short", "long-long", "one-prototype", "3 ", "more examples"],
+    "augment lonely.tsv --no-resample --neighborhood long-long": [
+        "a neighborhood (long-long: 3 ",
+        "--neighborhood auto",
     ],
-)
-def test_bad_setting_of_augment(run: Run, train: Path, options: list[str], words: list[str]) -> None:
-    assert_is_sentence(run("augment", train, "--method", "geca", *options), words)
+    "augment train.tsv --no-resample --neighborhood one-prototype --prototypes 2": [
+        *("one-prototype", "2 prototypes", "--prototypes", "--method geca"),
+    ],
+    # Executors
+    **{
+        f"{command} -o new {options}": words
+        for command in ("paper table1", "paper table2", "compare train.tsv", "augment train.tsv")
+        for options, words in {
+            "--executor slurm": ["unknown executor 'slurm'", "processes, ray, serial"],
+            "--address 10.0.0.1:6379": ["--address", "--executor ray"],
+            "--executor processes --address 10.0.0.1:6379": ["--address", "--executor ray"],
+        }.items()
+    },
+    # Training
+    "train train.tsv -o new --p-aug 0.1": ["--p-aug", "--augmented"],
+    "train train.tsv -o new --augmented train.tsv --p-aug 1": ["--p-aug is 1", "less than 1"],
+    "train train.tsv -o new --augmented none.jsonl": ["none.jsonl", "no such file"],
+    "train - -o new --augmented -": ["only one", "standard input"],
+    "train train.tsv -o new --seeds 0": ["--seeds"],
+    "train train.tsv -o new --epochs 0": ["--epochs"],
+    "train train.tsv -o new --threads 0": ["--threads"],
+    "train train.tsv -o new --max-time -1": ["--max-time", "-1 is not more than 0"],
+    "train train.tsv -o new --max-time 0": ["--max-time", "0 is not more than 0"],
+    "train train.tsv -o new --device tpu": ["tpu", "cuda"],
+    "train train.tsv -o new --direction inflection": ["these are no word forms"],
+    "train words.tsv -o new --direction back": ["unknown direction 'back'"],
+    "train train.tsv -o -": ["a model is a folder", "-o"],
+    "train train.tsv -o . --force": [".", "no model", "another folder"],
+    # Comparing, exporting and scoring
+    "compare train.tsv --methods ''": ["no method to compare", "oversample, geca"],
+    "compare train.tsv --methods plain": ["no method to compare", "oversample, geca"],
+    "compare train.tsv -o new --direction inflection": ["these are no word forms"],
+    "compare words.tsv -o new --direction back": ["unknown direction 'back'"],
+    "compare - --test -": ["standard input"],
+    "compare train.tsv -o train.tsv": ["folder"],
+    "compare one.tsv": ["at least 10"],
+    "export train.tsv train.tsv --p-aug 1 -o new": ["p_aug"],
+    "export - - -o new": ["standard input"],
+    "audit - --train -": ["only one", "standard input"],
+    "score --gold train.tsv --predicted one.tsv": ["has 1 examples", "has 29"],
+    "score --gold train.tsv --predicted train.tsv --train train.tsv": ["no tags"],
+    # Datasets
+    "data sigmorphon --source files -o new --language klingonn": ["Did you mean 'klingon'?"],
+    "data sigmorphon --source files -o new --language klingon --hints 5": ["5 hints", "4, 8, 16"],
+    "data sigmorphon --source files -o new --language klingon --split 9": ["split 9", "0, 1, 2, 3, 4"],
+    # The paper's tables
+    "paper table1 -o new --rows recomb2": ["unknown row 'recomb2'", "recomb-2"],
+    "paper table1 -o new --splits jmp": ["unknown split 'jmp'", "jump"],
+    "paper table1 -o new --splits jmp --rows geca": ["unknown split 'jmp'", "jump"],
+    "paper table1 -o new --splits around-right --rows 'direct inference'": ["direct inference", "jump only"],
+    "paper table1 -o new --device tpu": ["tpu", "cuda"],
+    "paper table1 -o new --seeds 0": ["--seeds"],
+    "paper table1 -o new --population 0": ["--population"],
+    "paper table1 -o new --experiments .": ["no experiments"],
+    "paper table2 -o new --device cpu --rows recomb1": ["unknown row 'recomb1'", "recomb-1"],
+    "paper table2 -o new --languages turkis": ["unknown language 'turkis'", "turkish"],
+    "paper table2 -o new --hints 5": ["no splits with 5 hints", "4, 8, 16"],
+    "paper table2 -o new --splits 5": ["no split 5"],
+    "paper table2 -o new --size huge": ["unknown size 'huge'"],
+    "paper table2 -o new --source nowhere": ["nowhere", "no such folder"],
+    "paper table2 -o new --seeds 0": ["--seeds"],
+    "paper table2 -o new --p-values": ["--show"],
+    "paper table2 -o new --show --p-values --errors": ["one of them at a time"],
+    "paper table2 -o new --show --splits 7": ["split"],
+    "paper table2 -o new --show --splits 0": ["split"],
+    "paper table2 -o new --show --seeds 2": ["split"],
+    "paper table1 -o none --show": ["none", "no figures", "another folder"],
+    "paper table2 -o none --show": ["none", "no figures", "another folder"],
+    "paper samples -o none": ["none", "no figures", "another folder"],
+    "paper items -o none": ["none", "no figures", "another folder"],
+    # Pictures and reports
+    "picture nowhere -o -": ["nowhere"],
+    "report nowhere -o -": ["nowhere", "recombine compare"],
+}
 
 
-def test_one_example_only(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "one.tsv"
-    path.write_text("walk\tWALK\n")
-    done = run("augment", path, "--method", "geca", "-o", tmp_path / "out.jsonl")
-    assert_is_sentence(done, ["at least 2 different examples"])
-    assert not (tmp_path / "out.jsonl").exists()
+@pytest.mark.usefixtures("train", "words")
+@pytest.mark.parametrize("command", MISTAKES)
+def test_mistakes_are_sentences(run: Run, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one.tsv").write_text("walk\tI_WALK\n")
+    (tmp_path / "lonely.tsv").write_text("a b\tX\nc d\tY\ne f\tZ\n")
+    if "klingon" in command:
+        write_language(tmp_path / "files", "klingon")
+    monkeypatch.chdir(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert_is_sentence(run(*shlex.split(command)), MISTAKES[command])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert not (tmp_path / "new").exists()
 
 
 def test_examples_with_nothing_in_common(run: Run, tmp_path: Path) -> None:
@@ -93,37 +225,8 @@ def test_a_test_file_that_is_the_training_file(run: Run, train: Path, command: t
     assert f"Warning: {train} has the same examples as the training file" in done.err
 
 
-def test_one_example_can_be_inspected(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "one.tsv"
-    path.write_text("walk\tWALK\n")
-    done = run("inspect", path)
-    assert done.code == 0
-    assert "0.0 % of the different examples have one" in done.out
-
-
-@pytest.mark.parametrize("command", ["augment", "data scan"])
-def test_nothing_is_overwritten_without_force(run: Run, train: Path, tmp_path: Path, command: str) -> None:
-    arguments = {
-        "augment": ["augment", train, "--method", "geca", "-n", "2", "-o", tmp_path / "test.tsv"],
-        "data scan": ["data", "scan", "--split", "jump", "-o", tmp_path / "scan"],
-    }[command]
-    existing = tmp_path / ("test.tsv" if command == "augment" else "scan/test.tsv")
-    existing.parent.mkdir(exist_ok=True)
-    existing.write_text("mine")
-    assert_is_sentence(run(*arguments), [str(existing), "exists", "--force"])
-    assert existing.read_text() == "mine"
-    assert not (tmp_path / "scan/train.tsv").exists()
-    assert run(*arguments, "--force").code == 0
-    assert existing.read_text() != "mine"
-
-
-@pytest.mark.parametrize("command", [["inspect", "x"], ["data", "scan", "--split", "jump", "-o", "x"]])
-def test_negative_seed(run: Run, command: list[str]) -> None:
-    assert_is_sentence(run(*command, "--seed", "-1"), ["--seed", "0"])
-
-
-def test_standard_input(run: Run) -> None:
-    assert_is_sentence(run("audit", "-", "--train", "-"), ["only one", "standard input"])
+def test_one_example_can_be_inspected(run: Run) -> None:
+    assert "0.0 % of the different examples have one" in run("inspect", "-", stdin="walk\tWALK\n").ok.out
     assert_is_sentence(run("inspect", "-", stdin="walk WALK\n"), ["stdin:1", "1 column"])
 
 
@@ -146,7 +249,7 @@ Words = Callable[[str, Path], list[object]]
 
 
 @pytest.fixture
-def words(train: Path, predictors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Words:
+def words_of(train: Path, predictors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Words:
     """Gives the words of a command that writes to a place, and that must not get to its work."""
 
     def work(*_: object, **__: object) -> None:
@@ -161,19 +264,38 @@ def words(train: Path, predictors: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("command", WRITING)
-def test_a_place_below_a_file(run: Run, train: Path, words: Words, command: str) -> None:
+def test_a_place_below_a_file(run: Run, train: Path, words_of: Words, command: str) -> None:
     for out in (train / "out", train / "folder/out"):
-        assert_is_sentence(run(*words(command, out)), [str(train)])
+        assert_is_sentence(run(*words_of(command, out)), [str(train)])
 
 
 @pytest.mark.parametrize("command", WRITING)
-def test_a_folder_that_nobody_can_write_to(run: Run, words: Words, command: str) -> None:
+def test_a_folder_that_nobody_can_write_to(run: Run, words_of: Words, command: str) -> None:
     if not Path("/proc/self").exists():
         pytest.skip("there is no /proc, where not even root can make files")
     out = Path("/proc/nowhere/out")
-    assert_is_sentence(run(*words(command, out)), [str(out), "cannot be written", "another place"])
+    assert_is_sentence(run(*words_of(command, out)), [str(out), "cannot be written", "another place"])
 
 
 @pytest.mark.parametrize("command", OF_FILES)
-def test_a_folder_in_the_place_of_a_file(run: Run, tmp_path: Path, words: Words, command: str) -> None:
-    assert_is_sentence(run(*words(command, tmp_path)), [str(tmp_path), "this is a folder"])
+def test_a_folder_in_the_place_of_a_file(run: Run, tmp_path: Path, words_of: Words, command: str) -> None:
+    assert_is_sentence(run(*words_of(command, tmp_path)), [str(tmp_path), "this is a folder"])
+
+
+@pytest.mark.parametrize("command", ["augment by rule", "report", "predict"])
+def test_files_are_replaced_only_by_force(run: Run, tmp_path: Path, words_of: Words, command: str) -> None:
+    taken = tmp_path / "taken.tsv"
+    taken.write_text("mine")
+    assert_is_sentence(run(*words_of(command, taken)), [str(taken), "exists already", "--force"])
+    assert taken.read_text() == "mine"
+
+
+def test_of_a_dataset_no_file_is_replaced_without_force(run: Run, tmp_path: Path) -> None:
+    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
+    existing = tmp_path / "scan/test.tsv"
+    existing.parent.mkdir()
+    existing.write_text("mine")
+    assert_is_sentence(run(*words), [str(existing), "exists", "--force"])
+    assert (existing.read_text(), (tmp_path / "scan/train.tsv").exists()) == ("mine", False)
+    assert run(*words, "--force").ok
+    assert existing.read_text() != "mine"

@@ -1,6 +1,5 @@
 """``recombine data`` and ``recombine export``."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from recombine.example import Example
 
 
 def test_scan_writes_the_split(run: Run, tmp_path: Path) -> None:
-    done = run("data", "scan", "--split", "jump", "-o", tmp_path / "scan", "--json")
-    assert done.code == 0
+    done = run("data", "scan", "--split", "jump", "-o", tmp_path / "scan", "--json").ok
     train, test = (files.read(tmp_path / "scan" / name) for name in ("train.tsv", "test.tsv"))
-    assert json.loads(done.out) == {
+    assert done.document == {
         "files": [
             {"path": str(tmp_path / "scan/train.tsv"), "examples": 14670},
             {"path": str(tmp_path / "scan/test.tsv"), "examples": 7706},
@@ -48,35 +46,19 @@ def test_scan_talks_on_standard_error_and_names_the_next_command(run: Run, tmp_p
     done = run("data", "scan", "--split", "length", "--seed", 7, "-o", tmp_path)
     assert (done.out, seeds) == ("", [7])
     assert "2 examples" in done.err
-    assert done.err.splitlines()[-1] == f"Next: recombine inspect {tmp_path}/train.tsv --test {tmp_path}/test.tsv"
+    assert done.last == f"Next: recombine inspect {tmp_path}/train.tsv --test {tmp_path}/test.tsv"
 
 
 def test_sigmorphon_writes_three_columns(run: Run, tmp_path: Path) -> None:
     write_language(tmp_path / "source", "klingon")
     where = ("--source", tmp_path / "source", "-o", tmp_path / "out")
-    done = run("data", "sigmorphon", "--language", "klingon", "--hints", 4, "--split", 0, *where, "--json")
-    assert done.code == 0
+    assert run("data", "sigmorphon", "--language", "klingon", "--hints", 4, "--split", 0, *where, "--json").ok
     counts = {path.name: len(path.read_text().splitlines()) for path in (tmp_path / "out").iterdir()}
     assert counts == {"train.tsv": 1000, "past.tsv": 100, "future.tsv": 100, "other.tsv": 100}
     train = files.read_inflections(tmp_path / "out/train.tsv")
     tags = Counter(tag for inflection in train for tag in inflection.tags)
     assert (tags["PST"], tags["FUT"]) == (4, 4)
     assert files.detect(tmp_path / "out/train.tsv") == "sigmorphon"
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--language", "klingonn"], ["Did you mean 'klingon'?"]),
-        (["--language", "klingon", "--hints", "5"], ["5 hints", "4, 8, 16"]),
-        (["--language", "klingon", "--split", "9"], ["split 9", "0, 1, 2, 3, 4"]),
-    ],
-)
-def test_sigmorphon_bad_choice(run: Run, tmp_path: Path, options: list[str], words: list[str]) -> None:
-    write_language(tmp_path / "source", "klingon")
-    done = run("data", "sigmorphon", *options, "--source", tmp_path / "source", "-o", tmp_path / "out")
-    assert_is_sentence(done, words)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("seeds")
@@ -112,21 +94,13 @@ def test_a_second_file_that_cannot_be_written_leaves_no_first(
 def test_export_writes_a_folder_and_says_how_to_train(run: Run, train: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.jsonl"
     new.write_text('{"x": ["jump", "twice"], "y": ["I_JUMP", "I_JUMP"]}\n')
-    done = run("export", train, new, "--to", "fairseq", "-o", tmp_path / "out")
-    assert done.code == 0, done.err
+    done = run("export", train, new, "--to", "fairseq", "-o", tmp_path / "out").ok
     assert "fairseq-train" in done.out
     assert (tmp_path / "out/train.src").read_text().splitlines()[-1] == "jump twice"
     again = run("export", train, new, "--to", "fairseq", "-o", tmp_path / "out", "--json", "--force")
-    document = json.loads(again.out)
+    document = again.document
     assert (document["originals"], document["new"]) == (len(train.read_text().splitlines()), 1)
     assert [Path(name).name for name in document["files"]] == ["train.src", "train.tgt", "README.md"]
-
-
-def test_mistakes_of_export_are_sentences(run: Run, train: Path, tmp_path: Path) -> None:
-    assert_is_sentence(run("export", train, train, "--to", "fairsec", "-o", tmp_path / "out"), ["fairseq"])
-    assert_is_sentence(run("export", train, train, "--p-aug", 1, "-o", tmp_path / "out"), ["p_aug"])
-    assert_is_sentence(run("export", "-", "-", "-o", tmp_path / "out"), ["standard input"])
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_killed_export_goes_on_and_clears_up(run: Run, train: Path, tmp_path: Path) -> None:

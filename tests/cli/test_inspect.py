@@ -1,4 +1,3 @@
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,11 @@ from recombine.own_data import choices
 
 
 def inspected(run: Run, *arguments: object, stdin: str = "") -> dict[str, Any]:
-    done = run("inspect", *arguments, "--json", stdin=stdin)
-    assert done.code == 0, done.err
-    return json.loads(done.out)
+    return run("inspect", *arguments, "--json", stdin=stdin).document
 
 
-def test_counts(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "train.tsv"
-    path.write_text("a b\tX\na b\tX\na b\tY\na b c d\tX X X\n")
-    found = inspected(run, path, "--epsilon", "0.5")
+def test_counts(run: Run) -> None:
+    found = inspected(run, "-", "--epsilon", "0.5", stdin="a b\tX\na b\tX\na b\tY\na b c d\tX X X\n")
     assert (found["examples"], found["duplicates"], found["ambiguous_inputs"]) == (4, 1, 1)
     assert found["x"] == {"vocabulary": 4, "mean_length": 2.5, "max_length": 4}
     assert found["y"] == {"vocabulary": 2, "mean_length": 1.5, "max_length": 3}
@@ -76,14 +71,9 @@ def test_auto_finds_what_augment_finds(run: Run, tmp_path: Path) -> None:
         assert shown["share"] == learned.coverage(examples)
 
 
-def test_where_nothing_has_a_neighborhood_it_says_so(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "apart.tsv"
-    path.write_text("a\tA\nb\tB\n")
-    (shown,) = inspected(run, path)["coverage"]
+def test_all_none_and_nothing_found(run: Run, train: Path) -> None:
+    (shown,) = inspected(run, "-", stdin="a\tA\nb\tB\n")["coverage"]
     assert (shown["share"], shown["examples"]) == (0, [])
-
-
-def test_all_and_none(run: Run, train: Path) -> None:
     rules = [found["rule"] for found in inspected(run, train, "--neighborhood", "all")["coverage"]]
     assert rules == ["one-prototype", "long-short", "long-long", "swap"]
     assert inspected(run, train, "--neighborhood", "none")["coverage"] == []
@@ -108,44 +98,27 @@ def test_rare_is_what_augment_keeps_samples_by(run: Run, tmp_path: Path, extra: 
     assert (augmented.code == 0) == (not extra)
     if not extra:
         assert found["rarity"] in augmented.err
-        oversampled = run("augment", path, "--method", "oversample", "-n", "5", "-o", tmp_path / "again.jsonl")
-        assert oversampled.code == 0, oversampled.err
+        assert run("augment", path, "--method", "oversample", "-n", "5", "-o", tmp_path / "again.jsonl").ok
         assert all("[INS]" in example.x for example in files.read(tmp_path / "again.jsonl"))
 
 
-def test_where_no_token_is_rare_it_says_what_is(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("a b\tX Y\nb c\tY Z\nc a\tZ X\n")
-    found = inspected(run, path, "--neighborhood", "none")
+def test_where_no_token_is_rare_it_says_what_is(run: Run) -> None:
+    words, pairs = ("-", "--neighborhood", "none"), "a b\tX Y\nb c\tY Z\nc a\tZ X\n"
+    found = inspected(run, *words, stdin=pairs)
     assert (found["epsilon"], found["rare"]) == (None, [])
-    assert (
-        "Rare tokens: none. What augment keeps samples by: pairs" in run("inspect", path, "--neighborhood", "none").out
-    )
+    assert "Rare tokens: none. What augment keeps samples by: pairs" in run("inspect", *words, stdin=pairs).out
 
 
-def test_word_forms_are_shown_in_one_piece(run: Run, words: Path) -> None:
-    shown = run("inspect", words, "--neighborhood", "one-prototype").out
+def test_text_for_people(run: Run, train: Path, words: Path) -> None:
+    shown = run("inspect", words, "--neighborhood", "one-prototype").out  # word forms in one piece
     assert len(re.findall(r"^  target       \w+( \[\w+\]){3} ▷ \w+$", shown, flags=re.MULTILINE)) == 3
-
-
-def test_text_for_people(run: Run, train: Path) -> None:
     done = run("inspect", train, "--test", train, "--neighborhood", "long-short")
     lines = [line.split() for line in done.out.splitlines()]
     assert ["examples", "29"] in lines
     assert "jump (1)" in run("inspect", train, "--epsilon", "0.05").out
     assert sum(line[:1] == ["target"] for line in lines) == 3
     assert sum(line[:2] == ["prototype", "2"] for line in lines) == 3
-    assert done.err.splitlines()[-1].startswith(f"Next: recombine augment {train} ")
-
-
-def test_reads_standard_input(run: Run) -> None:
-    assert inspected(run, "-", stdin="walk\tWALK\nrun\tRUN\n")["examples"] == 2
-
-
-def test_reads_characters(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("ab\tzzz\nac\tzz\n")
-    assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 3
+    assert done.last.startswith(f"Next: recombine augment {train} ")
 
 
 def test_single_words_are_to_be_read_as_characters_next(run: Run, tmp_path: Path) -> None:
@@ -154,37 +127,31 @@ def test_single_words_are_to_be_read_as_characters_next(run: Run, tmp_path: Path
     said = run("inspect", path).err.splitlines()
     assert "give --tokens characters" in said[-2]
     assert said[-1] == f"Next: recombine augment {path} --tokens characters -n 400 -o augmented.jsonl"
+    assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 11
 
 
-def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "pairs.tsv"
-    path.write_text("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n")
-    done = run("inspect", path)
+FORMS = "lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n", ()),
+        (FORMS, ("--format", "sigmorphon")),
+        (FORMS, ("--columns", "1,2,3", "--tokens", "characters")),
+    ],
+)
+def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(
+    run: Run, text: str, options: tuple[str, ...]
+) -> None:
+    done, skipped = (run("inspect", "-", *options, *header, "--json", stdin=text) for header in ((), ("--header",)))
     assert "looks like column names" in done.err
     assert "--header" in done.err
-    assert inspected(run, path)["examples"] == 3
-    done = run("inspect", path, "--header")
-    assert "looks like" not in done.err
-    assert inspected(run, path, "--header")["examples"] == 2
-    assert inspected(run, "-", "--header", stdin=path.read_text())["examples"] == 2
-
-
-@pytest.mark.parametrize("options", [("--format", "sigmorphon"), ("--columns", "1,2,3", "--tokens", "characters")])
-def test_a_header_of_word_forms_is_told_of_and_skipped_on_request(
-    run: Run, tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    path = tmp_path / "forms.tsv"
-    path.write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
-    done = run("inspect", path, *options)
-    assert "looks like column names" in done.err
-    assert inspected(run, path, *options)["examples"] == 3
-    done = run("inspect", path, *options, "--header")
-    assert "looks like" not in done.err
-    assert inspected(run, path, *options, "--header")["examples"] == 2
+    assert "looks like" not in skipped.err
+    assert (done.document["examples"], skipped.document["examples"]) == (3, 2)
 
 
 def test_a_header_of_word_forms_need_not_be_told_from_them(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "forms.tsv"
-    path.write_text("lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n")
-    assert_is_sentence(run("inspect", path), ["found 3 columns", "--header"])
-    assert inspected(run, path, "--header")["examples"] == 2
+    (tmp_path / "forms.tsv").write_text(FORMS)
+    assert_is_sentence(run("inspect", tmp_path / "forms.tsv"), ["found 3 columns", "--header"])
+    assert inspected(run, tmp_path / "forms.tsv", "--header")["examples"] == 2

@@ -1,7 +1,5 @@
 """What ``recombine quickstart`` prints; tests/test_quickstart.py has how it comes about."""
 
-import json
-
 import pytest
 from commands import Run
 from toy_task import TASK
@@ -29,8 +27,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_quick")
 def test_a_table_and_some_samples_with_their_sources(run: Run) -> None:
-    done = run("quickstart", "--threads", 1)
-    assert done.code == 0, done.err
+    done = run("quickstart", "--threads", 1).ok
     assert "61 training pairs" in done.err
     assert "7 test pairs" in done.err
     table, samples = done.out.split("Five samples")
@@ -42,12 +39,12 @@ def test_a_table_and_some_samples_with_their_sources(run: Run) -> None:
     shown = [line for line in samples.splitlines()[1:] if not line.startswith("  ")]
     assert len(shown) == 5
     assert samples.count("\n  ¹ ") == samples.count("\n  ² ") == 5
-    assert done.err.splitlines()[-1] == "Next: recombine data scan --split jump -o scan"
+    assert done.last == "Next: recombine data scan --split jump -o scan"
 
 
 @pytest.mark.usefixtures("_quick")
 def test_the_same_for_machines(run: Run) -> None:
-    found = json.loads(run("quickstart", "--threads", 1, "--seed", 3, "--json").out)
+    found = run("quickstart", "--threads", 1, "--seed", 3, "--json").document
     assert (found["train"], found["test"]) == (61, 7)
     plain, geca, learned = found["rows"]
     assert (plain["samples"], plain["samples_right"], plain["exact_match"]) == ([], None, [0.25])

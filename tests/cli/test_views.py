@@ -35,8 +35,7 @@ def test_the_picture_is_of_the_sample_that_was_picked(run: Run, model: Path, tmp
     samples = Recombination.load(model, device="cpu").sample(DRAWN, seed=3)
     for pick in (1, 4):
         target = tmp_path / f"{pick}.svg"
-        done = draw(run, model, "--pick", pick, "--seed", 3, "-o", target)
-        assert done.code == 0, done.err
+        done = draw(run, model, "--pick", pick, "--seed", 3, "-o", target).ok
         svg = fromstring(target.read_text("utf-8"))
         assert svg[0].text == f"How \u2068{samples[pick - 1]}\u2069 was generated"
         for prototype in samples[pick - 1].provenance.prototypes:
@@ -70,8 +69,7 @@ def test_a_sample_that_there_is_not_is_said(model: Path) -> None:
 
 def test_the_page_of_the_run_is_written(run: Run, tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", sample_run())
-    done = run("report", folder, "-o", tmp_path / "report.html")
-    assert done.code == 0, done.err
+    done = run("report", folder, "-o", tmp_path / "report.html").ok
     assert (tmp_path / "report.html").read_text("utf-8") == render(read_run(folder))
     assert "report.html" in done.err
 
