@@ -109,12 +109,19 @@ def augment_cli(
     If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
     FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
     """
+    from recombine.augmentation.recombination import KIND
     from recombine.data.files import write
+    from recombine.data.store import read_model
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
+    from recombine.training.stored import read_notes
 
     _check(request)
-    reading, targets = _of_model(request, reading)
+    networks = request.seeds or 1
+    if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
+        networks = len(read_model(Path(request.model), KIND)["seeds"])
+        reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
+    targets = files.numbered(request.output, networks)
     files.check_apart(targets, [train, test])
     made = request.model or request.output
     files.check_free(targets, force=force or files.is_unfinished(made))
@@ -173,19 +180,6 @@ def _check(request: Request) -> None:
         )
     if request.model is not None and not request.is_trained:
         files.check_model(request.model, force=False)
-
-
-def _of_model(request: Request, reading: files.Reading) -> tuple[files.Reading, list[str]]:
-    """Returns how files are read, and the files to write: one for each network, of which a trained model knows both."""
-    from recombine.augmentation.recombination import KIND
-    from recombine.data.store import read_model
-    from recombine.training.stored import read_notes
-
-    if request.model is None or not request.is_trained:
-        return reading, files.numbered(request.output, request.seeds or 1)
-    networks = len(read_model(Path(request.model), KIND)["seeds"])
-    reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
-    return reading, files.numbered(request.output, networks)
 
 
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler":
@@ -285,11 +279,7 @@ def _check_model(request: Request, found: "Augmenter", examples: Sequence[Exampl
 
 
 def _drawn(request: Request, augmenter: "Augmenter | GECA | Oversampler") -> "list[Samples]":
-    """Returns new examples, one set for each seed, and says how to get more if there are too few.
-
-    Raises:
-        NothingMade: If not even one can be made.
-    """
+    """Returns new examples, one set for each seed, and says how to get more if there are too few or none."""
     from recombine.augmentation.resample import find_rare
     from recombine.own_data.settings import forget_state
 

@@ -74,9 +74,10 @@ def compare_cli(
       output RUN: A folder for all samples and run.json, for recombine report.
     """
     from recombine.comparison.compare import GENERATORS, PREDICTORS, Plan, compare, forget
-    from recombine.comparison.document import SAMPLES_FOLDER
+    from recombine.comparison.document import SAMPLES_FOLDER, run_record, write_samples
     from recombine.comparison.splitting import given, hold_out
-    from recombine.report.run import RUN_FILE
+    from recombine.paper.records import provenance
+    from recombine.report.run import RUN_FILE, write_run
 
     methods = [name.strip() for name in options.methods.split(",") if name.strip()]
     plan = Plan(**{**asdict(options), "methods": methods, "direction": options.direction or ANALYSIS})
@@ -105,7 +106,11 @@ def compare_cli(
             shown = on_terminal(max_time=plan.max_time)
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
         if folder is not None:
-            _write(found, folder, data=data, force=force or goes_on)
+            origin = provenance(["recombine", *sys.argv[1:]], plan.device)
+            title = Path(files.name_of(data)).name
+            run = run_record(found, title=title, command=origin["command"], provenance=origin)
+            samples = write_samples(found, folder)
+            say(f"Wrote {write_run(run, folder, force=force or goes_on)}, and all samples to {samples}.")
             forget(folder)
     _show(found, json=json)
     if folder is None:
@@ -132,17 +137,6 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if split.shortfall:
         say(f"Warning: {split.shortfall}")
-
-
-def _write(found: "Comparison", folder: Path, *, data: str, force: bool) -> None:
-    from recombine.comparison.document import run_record, write_samples
-    from recombine.paper.records import provenance
-    from recombine.report.run import write_run
-
-    origin = provenance(["recombine", *sys.argv[1:]], found.plan.device)
-    run = run_record(found, title=Path(files.name_of(data)).name, command=origin["command"], provenance=origin)
-    samples = write_samples(found, folder)
-    say(f"Wrote {write_run(run, folder, force=force)}, and all samples to {samples}.")
 
 
 def _show(found: "Comparison", *, json: bool) -> None:

@@ -10,9 +10,6 @@ from recombine.cli.printing import counted, print_json, say, say_next, working
 from recombine.data.output import all_or_none
 from recombine.example import Example
 
-SCAN_FILES = ("train.tsv", "test.tsv")
-SIGMORPHON_FILES = ("train.tsv", "past.tsv", "future.tsv", "other.tsv")
-
 
 def scan_cli(*, split: str, output: str, seed: int = 0, force: bool = False, json: bool = False) -> None:
     """Generates SCAN's train.tsv and test.tsv; nothing is downloaded.
@@ -30,7 +27,7 @@ def scan_cli(*, split: str, output: str, seed: int = 0, force: bool = False, jso
         dataset = scan.split(split, seed=seed)
         return [dataset.train, dataset.test]
 
-    _write(output, SCAN_FILES, generate, format="tsv", force=force, json=json)
+    _write(output, ("train.tsv", "test.tsv"), generate, format="tsv", force=force, json=json)
 
 
 def sigmorphon_cli(
@@ -65,7 +62,8 @@ def sigmorphon_cli(
         parts = (drawn.train, drawn.past, drawn.future, drawn.other)
         return [[inflection.for_generation for inflection in part] for part in parts]
 
-    _write(output, SIGMORPHON_FILES, draw, format="sigmorphon", force=force, json=json)
+    names = ("train.tsv", "past.tsv", "future.tsv", "other.tsv")
+    _write(output, names, draw, format="sigmorphon", force=force, json=json)
 
 
 def _write(

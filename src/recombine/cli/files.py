@@ -157,9 +157,7 @@ class Reading:
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> str | None:
     """Says which side of word forms is the input, and returns their direction; None for other examples.
 
-    Args:
-        examples: The examples, in the order in which they are learned, predicted or written.
-        otherwise: What to say of analyses besides: how to have the other direction.
+    Of analyses it also says how to have it otherwise, if that is given.
     """
     if not are_word_forms(examples):
         return None

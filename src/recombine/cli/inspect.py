@@ -75,6 +75,7 @@ def _inspected(
     (none unless these are word forms) count different examples, the rarest first.
     """
     from recombine.augmentation.resample import TOKENS, find_rare
+    from recombine.data.vocabulary import Vocabulary
 
     distinct = list(dict.fromkeys(train))
     rare = find_rare(distinct, epsilon=epsilon)
@@ -82,6 +83,17 @@ def _inspected(
     outputs = Counter(example.x for example in distinct)
     word_forms = are_inflections(distinct)
     tags = Counter(tag for example in distinct for tag in set(filter(is_tag, example.x)) if word_forms)
+    pairs, inputs = {*train}, {example.x for example in train}
+    overlap = (
+        None
+        if test is None
+        else {
+            "examples": len(test),
+            "pairs": sum(example in pairs for example in test),
+            "inputs": sum(example.x in inputs for example in test),
+            "unseen_tokens": list(Vocabulary.of(train).unseen(test)),
+        }
+    )
     return {
         "examples": len(train),
         "duplicates": len(train) - len(distinct),
@@ -93,7 +105,7 @@ def _inspected(
         "rare": [] if tokens is None else list(map(asdict, tokens.rare_)),
         "tags": dict(sorted(tags.items(), key=lambda item: (item[1], item[0]))),
         "coverage": _coverage(distinct, neighborhood, rare, seed),
-        "test": None if test is None else _overlap(train, test),
+        "test": overlap,
     }
 
 
@@ -104,14 +116,7 @@ def _side(sides: Sequence[Tokens]) -> dict[str, float]:
 
 
 def _coverage(distinct: Sequence[Example], neighborhood: str, rare: "Rare", seed: int) -> list[dict[str, Any]]:
-    """Returns what rules find as ``augment`` has them, with a few worked examples: targets and their prototypes.
-
-    Args:
-        distinct: The different examples.
-        neighborhood: A rule; ``"all"`` that suit the examples; ``"none"``; ``"auto"``: as ``augment`` chooses.
-        rare: What is rare.
-        seed: For the random choices of rules and of worked examples.
-    """
+    """Returns what rules find as ``augment`` has them, with a few worked examples: targets and their prototypes."""
     import numpy as np
 
     from recombine.neighborhoods import NEIGHBORHOODS
@@ -135,18 +140,6 @@ def _coverage(distinct: Sequence[Example], neighborhood: str, rare: "Rare", seed
         pairs = [[{"x": example.x, "y": example.y} for example in row] for row in worked]
         described.append({"rule": found.rule, "share": share, "account": found.account, "examples": pairs})
     return described
-
-
-def _overlap(train: Sequence[Example], test: Sequence[Example]) -> dict[str, Any]:
-    from recombine.data.vocabulary import Vocabulary
-
-    pairs, inputs = {*train}, {example.x for example in train}
-    return {
-        "examples": len(test),
-        "pairs": sum(example in pairs for example in test),
-        "inputs": sum(example.x in inputs for example in test),
-        "unseen_tokens": list(Vocabulary.of(train).unseen(test)),
-    }
 
 
 def _print(found: dict[str, Any]) -> None:

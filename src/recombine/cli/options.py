@@ -89,11 +89,7 @@ LIMITS: dict[str, dict[str, Any]] = {
 
 
 def as_command(function: Callable[..., None]) -> tuple[str, Callable[..., None]]:
-    """Returns the help of a command, and the function with annotations from which Typer makes the command.
-
-    Args:
-        function: The function of the command. Each dataclass that it takes is made of options, one for each field.
-    """
+    """Returns the help of a command, and its function with annotations from which Typer makes the command."""
     text, own = _sections(function.__doc__)
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
@@ -153,16 +149,7 @@ def check_json(json: bool, output: str, what: str) -> None:
 
 
 def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> "Executor":
-    """Returns who is to do the work.
-
-    Args:
-        name: One of ``EXECUTORS``; None: serial.
-        address: A Ray cluster's.
-        workers: How many processes; None: one for each processor.
-
-    Raises:
-        RecombineError: If there is no such cluster or package.
-    """
+    """Returns who is to do the work: by default this process, and of processes one for each processor."""
     from recombine.execution import executor
     from recombine.execution.cluster import Ray
 
@@ -174,11 +161,7 @@ def chosen_executor(name: str | None, address: str | None = None, *, workers: in
 
 
 def device_of(executor: "Executor", name: str) -> str:
-    """Returns the device that an executor works on; a cluster's GPUs need not be those of this machine.
-
-    Raises:
-        RecombineError: If there is no such device.
-    """
+    """Returns the device that an executor works on; a cluster's GPUs need not be those of this machine."""
     from recombine.execution.cluster import Ray
     from recombine.models.device import resolve
 

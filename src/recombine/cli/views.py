@@ -64,11 +64,7 @@ def picture_cli(
 
 
 def pick_sample(augmenter: "Recombination", pick: int, *, seed: int) -> "Example":
-    """Returns one of the first network's samples, the most probable being number 1.
-
-    Raises:
-        RecombineError: If there are fewer.
-    """
+    """Returns one of the first network's samples, the most probable being number 1."""
     with working("Drawing samples"):
         samples = augmenter.sample(max(DRAWN, pick), seed)
     if len(samples) < pick:
