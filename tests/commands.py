@@ -1,6 +1,7 @@
 """What tests of the command line run commands with, and what they get."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -44,3 +45,12 @@ def assert_is_sentence(done: Outcome, words: list[str]) -> None:
     assert "Traceback" not in done.err
     for word in words:
         assert word in done.err
+
+
+def failing(error: BaseException) -> Callable[..., None]:
+    """A function that raises an error, whatever it is called with."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail

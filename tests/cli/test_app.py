@@ -7,17 +7,16 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import typer
-from commands import Run, assert_is_sentence
+from commands import Run, assert_is_sentence, failing
 
 import recombine
-from recombine.cli import main
+from recombine.cli import app, main
 from recombine.cli.files import Reading
 from recombine.cli.options import NOVELTIES, SIZES
 from recombine.cli.printing import counted
@@ -30,16 +29,9 @@ from recombine.own_data.augmenters import METHODS
 from recombine.training.fitted import History
 
 COMMANDS = [
-    ("data", "scan"),
-    ("data", "sigmorphon"),
-    ("inspect",),
-    ("augment",),
-    ("audit",),
-    ("train",),
-    ("predict",),
-    ("evaluate",),
-    ("score",),
-    ("env",),
+    (*({"data": ("data",), "paper": ("paper",)}.get(group, ())), function.__name__.removesuffix("_cli"))
+    for group, functions in zip(("data", "paper", ""), app.COMMANDS.values(), strict=True)
+    for function in functions
 ]
 PROGRAM = Path(sys.executable).parent / "recombine"
 
@@ -50,7 +42,7 @@ def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ..
     example = done.out.index(" ".join(("  recombine", *command)))
     assert done.out.index("Example:") < example < done.out.index("--help", example)
     assert done.err == ""
-    assert not command or "--json" in done.out
+    assert not command or command[0] in ("picture", "report", "explore") or "--json" in done.out
 
 
 def test_errors_of_the_library_name_arguments_not_options() -> None:
@@ -98,13 +90,6 @@ def test_help_names_every_choice(run: Run, command: tuple[str, ...], names: list
 def test_version_and_help(run: Run) -> None:
     assert "Usage" in run().out
     assert run("--version").out == f"recombine {recombine.__version__}\n"
-
-
-def failing(error: BaseException) -> Callable[..., None]:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    return fail
 
 
 def test_interrupt_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,14 +201,6 @@ def test_how_networks_are_computed(
 
 
 def test_one_is_singular() -> None:
-    assert [counted(count, "example") for count in (0, 1, 2, 1_000)] == [
-        "0 examples",
-        "1 example",
-        "2 examples",
-        "1,000 examples",
-    ]
-
-
-def test_training_of_one_epoch() -> None:
+    counts = [counted(count, "example") for count in (0, 1, 2, 1_000)]
+    assert counts == ["0 examples", "1 example", "2 examples", "1,000 examples"]
     assert outcome(History(loss=[[1.0]], seconds=2.0)) == "Training: 1 epoch, 2 s."
-    assert outcome(History(loss=[[1.0], [0.5]], seconds=2.0)) == "Training: 2 epochs, 2 s."

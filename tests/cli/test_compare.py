@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import Run, assert_is_sentence
+from commands import Run, assert_is_sentence, failing
 
 from recombine.data import files
 from recombine.report.run import read_run
@@ -44,6 +44,7 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     found = read_run(tmp_path / "run")
     assert (found.data.test, found.data.rare_test, found.data.held_out) == (3, 1, False)
     assert "Training 2 recombination networks: 100 %" in done.err
+    assert done.err.count("Rare: ") == done.err.count("tokens in fewer than") == 1
     assert "2 of the test examples are training examples, too." in done.err
     before, _, _ = done.err.partition("Training")
     assert "\nWarning: Test examples with something rare in them: 1; a verdict on the rare takes 8 or more." in before
@@ -107,11 +108,7 @@ def test_an_interruption_says_how_to_go_on(
     folder = tmp_path / "run"
     words = ("compare", train, *QUICK, "--methods", "learned", "-o", folder)
     with monkeypatch.context() as patch:
-
-        def interrupted(*_: object, **__: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr(Predictor, "fit_each", interrupted)
+        patch.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
         stopped = run(*words)
     assert stopped.code == 130
     assert "the same command goes on from" in stopped.err

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run
+from commands import Run, failing
 from two_nodes import two_nodes
 
 from recombine.errors import RecombineError
@@ -108,10 +108,8 @@ def _but_for_the_command(folder: Path) -> dict[str, object]:
 def test_a_row_that_fails_leaves_the_others_alone(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
-    def fails(self: object, *_: object) -> None:
-        raise RecombineError("no example has a neighborhood.")
-
-    monkeypatch.setattr("recombine.paper.work.Work.neighborhoods", fails)
+    error = RecombineError("no example has a neighborhood.")
+    monkeypatch.setattr("recombine.paper.work.Work.neighborhoods", failing(error))
     options = ("--rows", "baseline,recomb-2,geca", *OPTIONS, "--executor", executor, "-o", tmp_path, "--json")
     done = run("paper", "table1", *options)
     assert (done.code, done.out) == (2, "")

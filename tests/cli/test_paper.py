@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import Run, assert_is_sentence
+from commands import Run, assert_is_sentence, failing
 from word_forms import write_language
 
 from recombine.data.store import DIGEST, sealed
@@ -62,18 +62,11 @@ def test_the_table_shows_our_figures_beside_the_papers(run: Run, results: Path) 
         "direct inference 0.50 ± 0.00 0.57 ± 0.05 2",
         "recomb-2 + stand-ins 0.95 ± 0.05 2",
     ]
-
-
-def test_the_table_as_markdown(run: Run, results: Path) -> None:
-    lines = run("paper", "table1", "--show", "--markdown", "-o", results).out.splitlines()
-    assert lines[:3] == [
+    assert run("paper", "table1", "--show", "--markdown", "-o", results).out.splitlines()[:3] == [
         "|  | jump | paper | samples right | seeds |",
         "| --- | --- | --- | --- | --- |",
         "| baseline | 0.00 | 0.00 ± 0.00 |  | 1 |",
     ]
-
-
-def test_the_table_for_machines(run: Run, results: Path) -> None:
     cells = run("paper", "table1", "--show", "-o", results, "--json").document
     assert all(cell.keys() == CELL for cell in cells)
     by_row = {cell["row"]: cell for cell in cells}
@@ -132,10 +125,10 @@ def test_records_of_different_code_are_told_apart(run: Run, tmp_path: Path) -> N
     ).out.replace("\n", " ")
 
 
-@pytest.mark.parametrize("command", [["table1", "--show"], ["samples"], ["items"]])
-def test_a_file_that_is_no_record(run: Run, results: Path, command: list[str]) -> None:
+def test_a_file_that_is_no_record(run: Run, results: Path) -> None:
     (results / "other.json").write_text("{}")
-    assert_is_sentence(run("paper", *command, "-o", results), ["other.json", "no record"])
+    for command in (["table1", "--show"], ["samples"], ["items"]):
+        assert_is_sentence(run("paper", *command, "-o", results), ["other.json", "no record"])
 
 
 @pytest.mark.slow
@@ -187,10 +180,7 @@ def test_a_file_in_place_of_a_folder_is_told_before_anything_is_done(run: Run, t
 
 @pytest.mark.usefixtures("quick")
 def test_an_interruption_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("recombine.paper.work.Work.train", interrupted)
+    monkeypatch.setattr("recombine.paper.work.Work.train", failing(KeyboardInterrupt()))
     options = ("--rows", "geca", "--splits", "jump", "--seeds", 1, "--device", "cpu", "--tiny")
     done = run("paper", "table1", *options, "-o", tmp_path / "out", "--cache", tmp_path / "stages")
     assert done.code == 130

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Run, assert_is_sentence
+from commands import Run, assert_is_sentence, failing
 
 from recombine.cli.files import Reading
 from recombine.cli.train import read_new
@@ -78,13 +78,6 @@ def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(wor
     assert "".join(examples[0].x) == "gelir"
     assert examples[0].y == ("g", "e", "l", "[V]", "[PRS]", "[SG]")
     assert new == examples[:2]
-
-
-def test_word_forms_get_a_predictor_that_copies(run: Run, words: Path, train: Path, tmp_path: Path) -> None:
-    for source, copying in ((words, "penalized"), (train, "none")):
-        model = tmp_path / f"{source.stem}-model"
-        assert run("train", source, "-o", model, "--epochs", 1, "--device", "cpu", "--json").ok
-        assert Predictor.load(model, device="cpu").recipe.network.copying == copying
 
 
 def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
@@ -179,10 +172,7 @@ def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:
 def test_an_interrupt_before_anything_was_saved(
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Predictor, "fit_each", interrupted)
+    monkeypatch.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
     done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
     assert (done.code, done.out) == (130, "")
     assert "starts anew" in done.err
@@ -213,26 +203,15 @@ def test_the_state_of_another_training_is_not_gone_on_from(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
-def test_a_damaged_state_of_training(run: Run, train: Path, tmp_path: Path) -> None:
-    state = tmp_path / "model.training"
-    state.write_bytes(b"not a state")
-    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
-    assert_is_sentence(done, [str(state), "not as it was written", "Delete it"])
-
-
 @pytest.mark.parametrize("command", ["train", "augment"])
 def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_again(
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """What it wrote itself is in nobody's way; once it is over, nothing is overwritten unasked."""
-
-    def interrupted(_: object) -> None:
-        raise KeyboardInterrupt
-
     options = ["-n", 5, "--no-resample", "--temperature", 1, "--seeds", 2] if command == "augment" else []
     arguments = [command, train, "--epochs", 8, "--device", "cpu", *options, "-o", tmp_path / "out"]
     with monkeypatch.context() as patched:
-        patched.setattr("recombine.own_data.settings.forget_state", interrupted)
+        patched.setattr("recombine.own_data.settings.forget_state", failing(KeyboardInterrupt()))
         assert run(*arguments).code == 130
     assert (tmp_path / "out.training").exists()
     assert run(*arguments).ok
