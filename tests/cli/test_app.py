@@ -7,6 +7,7 @@ import platform
 import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -18,7 +19,7 @@ from commands import Run, assert_is_sentence, failing
 import recombine
 from recombine.cli import app, main
 from recombine.cli.files import Reading
-from recombine.cli.options import NOVELTIES, SIZES
+from recombine.cli.options import NOVELTIES, SIZES, as_command
 from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import outcome
@@ -43,6 +44,12 @@ def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ..
     assert done.out.index("Example:") < example < done.out.index("--help", example)
     assert done.err == ""
     assert not command or command[0] in ("picture", "report", "explore") or "--json" in done.out
+
+
+def test_every_argument_and_option_is_explained() -> None:
+    for function in chain(*app.COMMANDS.values()):
+        for name, hint in as_command(function)[1].__annotations__.items():
+            assert hint.__metadata__[0].help, f"{function.__name__}: {name}"
 
 
 def test_errors_of_the_library_name_arguments_not_options() -> None:

@@ -15,8 +15,7 @@ AGAIN = "interrupted; no file is left half written. To continue, give the same c
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command and exits: 0 done, 1 failed, 2 usage or bad input, 130 interrupted.
 
-    Args:
-        arguments: The words after ``recombine``; None for those of the process.
+    The arguments are the words after ``recombine``; None: those of the process.
     """
     # Sums in the same order whatever the number of threads, at about a fifth more time for products of matrices.
     os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")

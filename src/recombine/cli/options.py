@@ -131,9 +131,9 @@ _, _SHARED = _sections(SHARED)
 def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Parameter:
     """Returns a parameter of a command with the option or argument that it is."""
     name = parameter.name
-    metavar, help = explained.get(name) or _SHARED[name]
+    metavar, help = explained.get(name) or _SHARED.get(name, ("", ""))  # nothing where Python drops docstrings (-OO)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
-        declared = typer.Argument(metavar=metavar, help=help)
+        declared = typer.Argument(metavar=metavar or None, help=help)
     else:
         option = name.replace("_", "-")
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False

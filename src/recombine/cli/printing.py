@@ -58,13 +58,9 @@ def print_table(
     justify: Literal["left", "right"] = "right",
     markdown: bool = False,
 ) -> None:
-    """Prints rows in columns on standard output.
+    """Prints rows in columns on standard output, or as a Markdown table, which needs a header.
 
-    Args:
-        rows: The cells.
-        header: The names of the columns, if they need any; Markdown does.
-        justify: To which side all columns but the first go; numbers belong to the right.
-        markdown: Whether to print a Markdown table.
+    All columns but the first go to one side: numbers belong to the right.
     """
     if markdown:
         for cells in (header, ["---"] * len(header), *rows):
