@@ -10,7 +10,7 @@ such samples have nothing that the tag's own forms have and others do not.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -65,8 +65,17 @@ class Agreement:
         x, y = _holders(example.x for example in distinct), _holders(example.y for example in distinct)
         shared = {*x.values()} & {*y.values()}
         x, y = ({token: held for token, held in side.items() if held in shared} for side in (x, y))
-        pairs = _alone(x, y)
-        return cls(x, y, pairs if _come_equally_often(pairs, distinct) else {})
+        # Tokens that are the only ones on their side which the same examples hold may come equally often.
+        inputs, outputs = Counter(x.values()), Counter(y.values())
+        only = {held: token for token, held in y.items() if outputs[held] == 1}
+        pairs = {token: only[held] for token, held in x.items() if inputs[held] == 1 and held in only}
+        counts = [
+            (example.x.count(token), example.y.count(pairs[token]))
+            for example in distinct
+            for token in set(example.x) & pairs.keys()
+        ]
+        even = all(one == other for one, other in counts) and any(one > 1 for one, _ in counts)
+        return cls(x, y, pairs if even else {})
 
     def __call__(self, sample: Example) -> str | None:
         """Returns why a sample is turned down, or None."""
@@ -75,25 +84,6 @@ class Agreement:
             return APART
         uneven = any(inputs[token] != outputs[self.even[token]] for token in inputs if token in self.even)
         return UNEVEN if uneven else None
-
-
-def _alone(x: Mapping[str, Holders], y: Mapping[str, Holders]) -> dict[str, str]:
-    """Returns the output token of each input token where either is the only one that the same examples hold."""
-    inputs, outputs = Counter(x.values()), Counter(y.values())
-    only = {held: token for token, held in y.items() if outputs[held] == 1}
-    return {token: only[held] for token, held in x.items() if inputs[held] == 1 and held in only}
-
-
-def _come_equally_often(pairs: Mapping[str, str], examples: Sequence[Example]) -> bool:
-    """Tells whether each pair's tokens come equally often in every example, of which one has them more than once."""
-    repeated = False
-    for example in examples:
-        for token in set(example.x) & pairs.keys():
-            count = example.x.count(token)
-            if example.y.count(pairs[token]) != count:
-                return False
-            repeated |= count > 1
-    return repeated
 
 
 def _holders(sides: Iterable[Sequence[str]]) -> dict[str, Holders]:
@@ -164,14 +154,11 @@ def change(example: Example) -> Change:
 def pieces(changed: Change) -> set[Piece]:
     """Returns the pieces of what stands in a form before and after the longest part that it shares with its lemma."""
     old_before, old_after, before, after = changed
+    found: set[Piece] = set()
     # Beginnings are read backwards, so that both sides start where the shared part stops.
-    return {*_pieces("before", old_before[::-1], before[::-1]), *_pieces("after", old_after, after)}
-
-
-def _pieces(side: str, old: str, new: str) -> Iterator[Piece]:
-    new += END
-    for stop in range(1, min(len(new), LONGEST) + 1):
-        yield side, old, new[:stop]
-    for start in range(len(new) - 1):
-        for stop in range(start + 1, min(len(new), start + LONGEST) + 1):
-            yield side, None, new[start:stop]
+    for side, old, new in (("before", old_before[::-1], before[::-1] + END), ("after", old_after, after + END)):
+        found.update((side, old, new[:stop]) for stop in range(1, min(len(new), LONGEST) + 1))
+        for start in range(len(new) - 1):
+            stops = range(start + 1, min(len(new), start + LONGEST) + 1)
+            found.update((side, None, new[start:stop]) for stop in stops)
+    return found

@@ -11,8 +11,8 @@ from recombine.augmentation.fragments import (
     GAPS,
     MAX_FRAGMENT_SIZE,
     Code,
+    Fragments,
     Inventory,
-    Proposal,
     Proposals,
     fill,
 )
@@ -62,7 +62,7 @@ class GECA:
     gaps: int = 2
     novel: Novelty = "both"
     fewest_gaps_first: bool = False
-    _fitted: "_Fitted | None" = field(default=None, init=False, repr=False)
+    _fitted: tuple[Code, Inventory, Proposals] | None = field(default=None, init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Finds out which fragments may stand for each other.
@@ -70,13 +70,19 @@ class GECA:
         Raises:
             RecombineError: If a setting makes no sense, or there are fewer than two different examples.
         """
-        self._check_settings()
+        for name, most in (("fragment_size", MAX_FRAGMENT_SIZE), ("gaps", len(GAPS))):
+            value = getattr(self, name)
+            if value < 1:
+                raise RecombineError(f"GECA's {name} is {value}.", hint="It has to be at least 1.")
+            if value > most:
+                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {most}; 1 or 2 is usual.")
+        if self.novel not in get_args(Novelty):
+            raise unknown("kind of novelty", self.novel, get_args(Novelty))
         distinct = distinct_examples(examples, least=2, who="GECA")
         code = Code(distinct)
         sequences = [code.encode(example) for example in distinct]
-        inventory = Inventory.of(sequences, fragment_size=self.fragment_size, gaps=self.gaps)
-        proposals = Proposals(sequences, inventory, by_gaps=self.fewest_gaps_first)
-        self._fitted = _Fitted(code, frozenset(sequences), inventory, proposals)
+        inventory = Inventory(sequences, fragment_size=self.fragment_size, gaps=self.gaps)
+        self._fitted = code, inventory, Proposals(sequences, inventory, by_gaps=self.fewest_gaps_first)
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -102,69 +108,50 @@ class GECA:
         if self._fitted is None:
             raise unfitted("GECA")
         check_request(n, seed)
-        candidates = self._fitted.novel_pairs(self.novel, np.random.default_rng(seed))
+        code, inventory, proposals = self._fitted
+        candidates = self._novel_pairs(code, proposals, np.random.default_rng(seed))
         examples, rejected = take_accepted(candidates, n, accept)
-        turned_down = sum(rejected.values())
-        shortfall = self._fitted.shortfall(len(examples) + turned_down, turned_down) if len(examples) < n else ""
+        shortfall = ""
+        if len(examples) < n:  # all proposals have been made
+            turned_down = sum(rejected.values())
+            made = len(examples) + turned_down
+            pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
+            shortfall = f"GECA can make only {pairs} from these {len(proposals.sequences):,} different examples"
+            if turned_down:
+                shortfall += f", of which {turned_down:,} were turned down"
+            if not inventory.suffices:
+                shortfall += ": x and y have no token in common, so it takes gaps=2 to change both"
+            shortfall += "."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
-    def _check_settings(self) -> None:
-        for name, most in (("fragment_size", MAX_FRAGMENT_SIZE), ("gaps", len(GAPS))):
-            value = getattr(self, name)
-            if value < 1:
-                raise RecombineError(f"GECA's {name} is {value}.", hint="It has to be at least 1.")
-            if value > most:
-                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {most}; 1 or 2 is usual.")
-        if self.novel not in get_args(Novelty):
-            raise unknown("kind of novelty", self.novel, get_args(Novelty))
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitted:
-    """What GECA knows after ``fit``: how sequences are written, those it was given, their fragments, its proposals."""
-
-    code: Code
-    known: frozenset[str]
-    inventory: Inventory
-    proposals: Proposals
-
-    def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
+    def _novel_pairs(self, code: Code, proposals: Proposals, rng: np.random.Generator) -> Iterator[Example]:
         """Yields what the proposals make, each group in random order, each pair once and only if it is novel."""
-        inputs = frozenset(sequence.partition(BORDER)[0] for sequence in self.known)
-        outputs = frozenset(sequence.partition(BORDER)[2] for sequence in self.known)
-        seen = set(self.known)
-        in_order = (group[place] for group in self.proposals.groups for place in in_random_order(len(group), rng))
-        for number in in_order:
-            proposal = self.proposals[number]
-            made = proposal.made
+        inputs = frozenset(sequence.partition(BORDER)[0] for sequence in proposals.sequences)
+        outputs = frozenset(sequence.partition(BORDER)[2] for sequence in proposals.sequences)
+        seen = set(proposals.sequences)
+        shared: dict[tuple[Fragments, Fragments], list[str]] = {}  # the templates that were seen with both
+        for number in (group[place] for group in proposals.groups for place in in_random_order(len(group), rng)):
+            base, leaving, template, coming = proposals[number]
+            made = fill(template, coming)
             x, _, y = made.partition(BORDER)
-            if made in seen or (x in inputs and novel != "pair") or (y in outputs and novel == "both"):
+            if made in seen or (x in inputs and self.novel != "pair") or (y in outputs and self.novel == "both"):
                 continue
-            if self.proposals.graph.overlaps(proposal.gapping, proposal.substitute):
+            # GECA's rule: what comes in shares no fragment with some filling that the template was seen with.
+            if all(not set(coming).isdisjoint(filling) for filling in proposals.fillings.get(template, (leaving,))):
                 continue
             seen.add(made)
-            yield self.code.decode(made).with_provenance(self._provenance(proposal))
-
-    def _provenance(self, proposal: Proposal) -> Provenance:
-        leaving, coming = proposal.gapping.fragments, proposal.substitute
-        evidence = self.proposals.graph.evidence(leaving, coming)
-        return Provenance(
-            method="geca",
-            prototypes=tuple(map(self.code.decode, (proposal.base, fill(evidence.template, coming)))),
-            details={
-                "template": self.code.show(proposal.gapping.template),
-                "replaced": " | ".join(map(self.code.show, leaving)),
-                "fragments": " | ".join(map(self.code.show, coming)),
-                "support": evidence.support,
-            },
-        )
-
-    def shortfall(self, made: int, turned_down: int) -> str:
-        """Says why there are no more samples, once all proposals have been made."""
-        pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
-        account = f"GECA can make only {pairs} from these {len(self.known):,} different examples"
-        if turned_down:
-            account += f", of which {turned_down:,} were turned down"
-        if not self.inventory.suffices:
-            account += ": x and y have no token in common, so it takes gaps=2 to change both"
-        return f"{account}."
+            if (leaving, coming) not in shared:
+                fillings = ((seen_in, proposals.fillings[seen_in]) for seen_in in proposals.templates[leaving])
+                shared[leaving, coming] = [seen_in for seen_in, found in fillings if coming in found]
+            evidence = shared[leaving, coming]
+            provenance = Provenance(
+                method="geca",
+                prototypes=(code.decode(base), code.decode(fill(evidence[0], coming))),
+                details={
+                    "template": code.show(template),
+                    "replaced": " | ".join(map(code.show, leaving)),
+                    "fragments": " | ".join(map(code.show, coming)),
+                    "support": len(evidence),
+                },
+            )
+            yield code.decode(made).with_provenance(provenance)

@@ -93,8 +93,7 @@ class Resampler:
     relevant: Callable[[str], bool] | None = None
     _counts: Counter[Tokens] = field(default_factory=Counter, init=False, repr=False)
     _total: int = field(default=0, init=False, repr=False)
-    _common: set[str] = field(default_factory=set, init=False, repr=False)  # seen, and not rare or of no interest
-    _common_at: float = field(default=0.0, init=False, repr=False)  # for this epsilon
+    _tokens: frozenset[str] = field(default=frozenset(), init=False, repr=False)  # all that were seen
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Counts in how many different examples each n-gram appears.
@@ -102,13 +101,16 @@ class Resampler:
         Raises:
             RecombineError: If a setting makes no sense, or there is no example.
         """
-        self._check_settings()
+        if not 0 < self.epsilon <= 1:
+            raise RecombineError(f"epsilon is {self.epsilon}.", hint="It is a probability: above 0 and at most 1.")
+        if self.ngram < 1:
+            raise RecombineError(f"ngram is {self.ngram}.", hint="It has to be at least 1.")
+        if self.side not in get_args(Side):
+            raise unknown("side", self.side, get_args(Side))
         distinct = distinct_examples(examples, least=1, who="resampling")
         self._counts = Counter(ngram for example in distinct for ngram in self._ngrams(example))
         self._total = len(distinct)
-        tokens = {token for example in distinct for side in self._sides(example) for token in side}
-        self._common = tokens - {token for rarity in self.rare_ for token in rarity.ngram}
-        self._common_at = self.epsilon
+        self._tokens = frozenset(token for example in distinct for side in self._sides(example) for token in side)
         return self
 
     def __call__(self, example: Example) -> str | None:
@@ -118,13 +120,10 @@ class Resampler:
     @property
     def common(self) -> frozenset[str] | None:
         """Tokens that make nothing rare: an example that has no others is turned down. None: it takes a look."""
-        return frozenset(self._common) if self.ngram == 1 and self.epsilon == self._common_at else None
+        return self._tokens.difference(*(rarity.ngram for rarity in self.rare_)) if self.ngram == 1 else None
 
     def weight(self, example: Example) -> float:
         """Returns u(d), 1 or 0."""
-        settled = self.ngram == 1 and self.epsilon == self._common_at
-        if settled and all(map(self._common.issuperset, self._sides(example))):  # as in most examples
-            return 0.0
         rarest = self.rarest(example)
         return float(rarest is not None and rarest.probability < self.epsilon)
 
@@ -162,14 +161,6 @@ class Resampler:
 
     def _sides(self, example: Example) -> tuple[Tokens, ...]:
         return {"x": (example.x,), "y": (example.y,), "both": (example.x, example.y)}[self.side]
-
-    def _check_settings(self) -> None:
-        if not 0 < self.epsilon <= 1:
-            raise RecombineError(f"epsilon is {self.epsilon}.", hint="It is a probability: above 0 and at most 1.")
-        if self.ngram < 1:
-            raise RecombineError(f"ngram is {self.ngram}.", hint="It has to be at least 1.")
-        if self.side not in get_args(Side):
-            raise unknown("side", self.side, get_args(Side))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +214,12 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
     distinct = distinct_examples(examples, least=1, who="resampling")
     relevant = is_tag if are_inflections(distinct) else None
     if epsilon is not None:
-        return _as_asked(Resampler(epsilon, ngram=ngram, relevant=relevant).fit(distinct))
+        asked = Resampler(epsilon, ngram=ngram, relevant=relevant).fit(distinct)
+        if ngram > 1:  # sequences that were never seen are rare, so there is always something
+            return Rare(NGRAMS, asked, what_is_rare(asked))
+        if asked.rare_:
+            return Rare(TOKENS, asked, what_is_rare(asked))
+        return Rare(NOTHING, None, f"nothing: no token is in fewer than {epsilon:.2%} of the examples")
     resampler = Resampler(relevant=relevant).fit(distinct)
     rarest = [found.probability for found in map(resampler.rarest, distinct) if found is not None]
     for bound in (*_bounds(len(distinct)), *_gap(rarest, len(distinct))):
@@ -238,7 +234,18 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         )
     if relevant is not None:
         return Rare(NOTHING, None, "nothing: no tag is rare")
-    return _seen_pairs(distinct) if seen else _unseen_pairs(distinct)
+    if seen:
+        few = Resampler(ngram=2, side="x").fit(distinct)
+        if not few.rare_:
+            return Rare(NOTHING, None, "nothing: no token is rare, nor is any pair of input tokens that was seen")
+        what = f"{len(few.rare_):,} pair{'' if len(few.rare_) == 1 else 's'} of input tokens"
+        return Rare(PAIRS, few, f"{what} in fewer than {few.epsilon:.2%} of the examples; no token is rare")
+    possible = len({token for example in distinct for token in example.x}) ** 2
+    pairs = len({pair for example in distinct for pair in pairwise(example.x)})
+    if not 0 < pairs < possible:
+        return Rare(NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen")
+    unseen = Resampler(epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
+    return Rare(PAIRS, unseen, f"pairs of input tokens, of which {pairs:,} of {possible:,} were seen; no token is rare")
 
 
 def what_is_rare(resampler: Resampler) -> str:
@@ -246,14 +253,6 @@ def what_is_rare(resampler: Resampler) -> str:
     noun = "tag" if resampler.relevant is is_tag else "token" if resampler.ngram == 1 else "n-gram"
     plural = "" if len(resampler.rare_) == 1 else "s"
     return f"{len(resampler.rare_):,} {noun}{plural} in fewer than {resampler.epsilon:.2%} of the examples"
-
-
-def _as_asked(resampler: Resampler) -> Rare:
-    if resampler.ngram > 1:  # sequences that were never seen are rare, so there is always something
-        return Rare(NGRAMS, resampler, what_is_rare(resampler))
-    if not resampler.rare_:
-        return Rare(NOTHING, None, f"nothing: no token is in fewer than {resampler.epsilon:.2%} of the examples")
-    return Rare(TOKENS, resampler, what_is_rare(resampler))
 
 
 def _bounds(examples: int) -> list[float]:
@@ -277,25 +276,6 @@ def _gap(rarest: Sequence[float], examples: int) -> list[float]:
 def _share(count: int, examples: int) -> float:
     """Returns the epsilon by which just those tokens are rare that at most `count` of the examples have."""
     return min(1.0, (count + 0.5) / examples)
-
-
-def _unseen_pairs(distinct: Sequence[Example]) -> Rare:
-    words = {token for example in distinct for token in example.x}
-    pairs = {pair for example in distinct for pair in pairwise(example.x)}
-    if not 0 < len(pairs) < len(words) ** 2:
-        return Rare(NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen")
-    unseen = Resampler(epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
-    reason = f"pairs of input tokens, of which {len(pairs):,} of {len(words) ** 2:,} were seen; no token is rare"
-    return Rare(PAIRS, unseen, reason)
-
-
-def _seen_pairs(distinct: Sequence[Example]) -> Rare:
-    found = Resampler(ngram=2, side="x").fit(distinct)
-    if not found.rare_:
-        return Rare(NOTHING, None, "nothing: no token is rare, nor is any pair of input tokens that was seen")
-    count = len(found.rare_)
-    what = f"{count:,} pair{'' if count == 1 else 's'} of input tokens"
-    return Rare(PAIRS, found, f"{what} in fewer than {found.epsilon:.2%} of the examples; no token is rare")
 
 
 @dataclass(eq=False)
@@ -325,7 +305,11 @@ class Oversampler:
             return self
         fitted = replace(self.resampler).fit(originals)
         self._usable = tuple(original for original in originals if fitted(original) is None)
-        self._if_none = "" if self._usable else _nothing_rare(fitted, originals)
+        rarest = min((rare.probability for rare in map(fitted.rarest, originals) if rare is not None), default=None)
+        nearest = "" if rarest is None else f": what is rarest is in {rarest:.2%} of the examples"
+        self._if_none = (
+            f"No original is rare at epsilon = {fitted.epsilon}{nearest}; a larger epsilon makes more of them rare."
+        )
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -342,23 +326,12 @@ class Oversampler:
         if self._usable is None:
             raise unfitted("Oversampler")
         check_request(n, seed)
-        usable, rejected = take_accepted(map(_copy, self._usable), len(self._usable), accept)
+        originals = (original.with_provenance(None) for original in self._usable)
+        copies = (original.with_provenance(Provenance("oversample", (original,))) for original in originals)
+        usable, rejected = take_accepted(copies, len(self._usable), accept)
         if not usable:
             kind = "originals" if self.resampler is None else "rare originals"
             all_turned_down = f"All {len(self._usable):,} {kind} were turned down."
             return Samples((), n, rejected, shortfall=all_turned_down if self._usable else self._if_none)
         order = np.random.default_rng(seed).permutation(len(usable)).tolist()
         return Samples(tuple(usable[place] for place in islice(cycle(order), n)), n, rejected)
-
-
-def _copy(original: Example) -> Example:
-    plain = original.with_provenance(None)
-    return original.with_provenance(Provenance(method="oversample", prototypes=(plain,)))
-
-
-def _nothing_rare(fitted: Resampler, originals: Sequence[Example]) -> str:
-    """Says that no original is rare, and how far from it they are."""
-    found = (rarest for original in originals if (rarest := fitted.rarest(original)) is not None)
-    rarest = min(found, key=lambda rarity: rarity.count, default=None)
-    nearest = f": what is rarest is in {rarest.probability:.2%} of the examples" if rarest else ""
-    return f"No original is rare at epsilon = {fitted.epsilon}{nearest}; a larger epsilon makes more of them rare."
