@@ -36,12 +36,7 @@ _do: Callable[[Any], object]
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[Result]):
-    """What came of a piece of work: a value, or the error that ended it.
-
-    Attributes:
-        value: The result; None also where there is an error.
-        error: The error, if there was one.
-    """
+    """What came of a piece of work: a value, or the error that ended it."""
 
     value: Result | None = None
     error: Exception | None = None

@@ -36,7 +36,7 @@ class Experiment:
         work: The work on its split.
         samples: The new examples of each seed, once there are any.
         jobs: The predictors that it needs; none for a dash or direct inference.
-        stages: Where the predictions of each are kept, once populations are known.
+        stages: The stages of these predictors, once populations are known.
         outputs: Predictions for the test set by seed, once there are any.
         is_recorded: Whether its record is written.
     """

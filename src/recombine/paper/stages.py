@@ -44,7 +44,6 @@ class Stage:
 class Done:
     """A finished stage: where its files are, what it took by part, the commit of the code, and further facts."""
 
-    key: str
     folder: Path
     seconds: dict[str, float] = field(default_factory=dict)
     commit: str = ""
@@ -77,15 +76,14 @@ class Cache:
             return None
         with suppress(OSError):  # of one who was killed between the end of the stage and this
             self._path(stage, ".training").unlink(missing_ok=True)
-        self._found[stage.key] = Done(stage.key, folder, manifest["seconds"], manifest["commit"], manifest["facts"])
+        self._found[stage.key] = Done(folder, manifest["seconds"], manifest["commit"], manifest["facts"])
         return self._found[stage.key]
 
     @contextmanager
     def doing(self, stage: Stage) -> Iterator[Done]:
         """Gives a folder for a stage's files, which becomes its result when the block ends well, and else vanishes."""
         folder = self._path(stage)
-        done = Done(stage.key, folder, commit=commit())
-
+        done = Done(folder, commit=commit())
         with replacing_folder(folder) as done.folder:
             yield done
             content = {

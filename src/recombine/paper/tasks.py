@@ -54,7 +54,6 @@ class Task:
 
 
 Made = TypeVar("Made")
-Kind = TypeVar("Kind", bound=Task)
 
 
 def part_of(task: Task, keep: Callable[[Example], bool]) -> Task:
@@ -73,12 +72,12 @@ def task(split: str) -> Task:
     return Task(train=tuple(dict.fromkeys(data.train)), test=data.test, gold=scan.interpret)
 
 
-def different(tasks: Sequence[Kind]) -> list[Kind]:
+def different(tasks: Sequence[Task]) -> list[Task]:
     """Returns the tasks of seeds, those that several seeds share only once."""
     return list({id(task): task for task in tasks}.values())
 
 
-def of_each(tasks: Sequence[Kind], make: Callable[[Kind], Made]) -> list[Made]:
+def of_each(tasks: Sequence[Task], make: Callable[[Task], Made]) -> list[Made]:
     """Returns what is made of each seed's task, made once of those that several seeds share."""
     made = {id(task): make(task) for task in different(tasks)}
     return [made[id(task)] for task in tasks]
