@@ -75,11 +75,6 @@ def found() -> Comparison:
     return compare(task_split(), PLAN, display=Display(progress=noting))
 
 
-def test_drawing_from_networks_reports_how_it_goes(found: Comparison) -> None:
-    candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
-    assert sum(map(len, found.drawn.samples[LEARNED])) <= candidates <= wanted
-
-
 def record(found: Comparison) -> Run:
     return run_record(found, title="toy", command="recombine compare toy.tsv", provenance={"commit": "none"})
 
@@ -97,6 +92,8 @@ def test_every_method_is_scored_with_every_seed_on_every_part(found: Comparison)
 
 def test_new_examples_come_from_training_alone(found: Comparison) -> None:
     train = set(found.split.train)
+    candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
+    assert sum(map(len, found.drawn.samples[LEARNED])) <= candidates <= wanted
     for method in (OVERSAMPLE, BY_RULE, LEARNED):
         for samples in found.drawn.samples[method]:
             assert len(samples) == PLAN.n
@@ -114,13 +111,6 @@ def test_both_has_as_many_samples_as_the_others_half_of_them_by_rule(found: Comp
         assert [sample.provenance.method for sample in samples] == ["geca"] * 6 + ["recombination"] * 6
         assert list(samples[:6]) == list(by_rule[:6])
         assert len({sample.x for sample in samples}) == PLAN.n
-
-
-def test_both_alone_is_compared_without_the_others() -> None:
-    alone = replace(PLAN, methods=[BOTH])
-    alone.check()
-    assert (alone.ordered, alone.learns) == ([PLAIN, BOTH], True)
-    assert not replace(PLAN, methods=[OVERSAMPLE, BY_RULE]).learns
 
 
 def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> None:
@@ -242,27 +232,23 @@ def test_a_method_without_samples_is_compared_all_the_same() -> None:
     assert "versample made no samples, so it is the plain predictor" in made.verdict
 
 
-def test_mistakes() -> None:
-    with pytest.raises(RecombineError, match="learned"):
-        replace(PLAN, methods=["learnd"]).check()
-    with pytest.raises(RecombineError, match="small"):
-        replace(PLAN, size="smal").check()
-    with pytest.raises(RecombineError, match="p_aug"):
-        replace(PLAN, p_aug=1.0).check()
+def test_methods_and_settings_are_checked() -> None:
+    for change, words in (({"methods": ["learnd"]}, "learned"), ({"size": "smal"}, "small"), ({"p_aug": 1.0}, "p_aug")):
+        with pytest.raises(RecombineError, match=words):
+            replace(PLAN, **change).check()
+    alone = replace(PLAN, methods=[BOTH])
+    alone.check()
+    assert (alone.ordered, alone.learns) == ([PLAIN, BOTH], True)
+    assert not replace(PLAN, methods=[OVERSAMPLE, BY_RULE]).learns
 
 
-def test_it_is_said_which_samples_are_kept() -> None:
+def test_it_is_said_which_samples_are_kept_and_draws_do_not_depend_on_who_else_is_compared() -> None:
     for epsilon, kept in ((0.03, "samples with something rare in them are kept"), (1e-3, "all")):
         said: list[str] = []
         split = given(TASK.train, TASK.test, epsilon=epsilon)
-        drawn = draw(split, replace(PLAN, methods=[BY_RULE]), display=Display(say=said.append))
+        alone = draw(split, replace(PLAN, methods=[BY_RULE]), display=Display(say=said.append)).samples[BY_RULE]
         assert said[0].startswith("geca: ")
         assert kept in said[0]
-        assert all(drawn.samples[BY_RULE])
-
-
-def test_draws_do_not_depend_on_who_else_is_compared() -> None:
-    split = task_split()
-    alone = draw(split, replace(PLAN, methods=[BY_RULE])).samples[BY_RULE]
-    beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_RULE])).samples[BY_RULE]
-    assert [list(samples) for samples in alone] == [list(samples) for samples in beside]
+        beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_RULE])).samples[BY_RULE]
+        assert all(alone)
+        assert [list(samples) for samples in alone] == [list(samples) for samples in beside]

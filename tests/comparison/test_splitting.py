@@ -39,6 +39,7 @@ def test_the_rare_is_tested_and_can_be_learned() -> None:
     assert [example.x[0] for example in rare] == ["jump"]  # one of three: at least half stays
     assert sum("jump" in example.x for example in split.train) == 2
     assert len(split.test) - len(rare) == len(set(DATA)) // 10
+    assert hold_out(DATA, seed=1).test != split.test
 
 
 tokens = st.sampled_from("abcdefgh")
@@ -77,28 +78,20 @@ def test_half_of_the_rare_stays_also_where_one_example_shares_its_rare_tokens_wi
         assert 0 < sum(hold_out([*COMMANDS, *rare], seed=seed, epsilon=0.02).rare) <= 3
 
 
-def test_where_nothing_rare_can_be_held_out_it_is_said_why() -> None:
-    once = hold_out([*COMMANDS, JUMPS[0]])
+def test_too_few_rare_test_examples_for_a_verdict_are_told_with_what_to_do() -> None:
+    few, once = hold_out(DATA), hold_out([*COMMANDS, JUMPS[0]])
+    assert 0 < sum(few.rare) < TELLING
     assert ("jump",) in once.phenomena
     assert not any(once.rare)
-    assert "--test" in once.shortfall
-
-
-def test_too_few_rare_test_examples_for_a_verdict_are_told_with_what_to_do() -> None:
-    few = hold_out(DATA)
-    assert 0 < sum(few.rare) < TELLING
-    assert few.shortfall.startswith(f"Test examples with something rare in them: {sum(few.rare)}; ")
-    assert "--test FILE" in few.shortfall
+    for split in (few, once):
+        assert split.shortfall.startswith(f"Test examples with something rare in them: {sum(split.rare)}; ")
+        assert "--test FILE" in split.shortfall
     train = [*COMMANDS, JUMPS[0]]
     jumps = [Example(("jump", *map(str, range(number))), ("JUMP",)) for number in range(TELLING)]
     assert given(train, [*jumps, *COMMANDS[:3]]).shortfall == ""
     for tests in (jumps[1:], COMMANDS[:3]):
         assert given(train, tests).shortfall.endswith("Add some to the test examples.")
     assert given(train, jumps[1:], epsilon=1e-9).shortfall == ""  # nothing is rare
-
-
-def test_another_seed_is_another_split() -> None:
-    assert hold_out(DATA, seed=1).test != hold_out(DATA, seed=0).test
 
 
 def test_where_no_token_is_rare_pairs_are() -> None:

@@ -36,14 +36,11 @@ def words(svg: Element) -> list[str]:
     return [element.text or "" for element in svg.iter(f"{SVG}text")]
 
 
-def figures(svg: Element, pattern: str) -> list[float]:
-    return [float(match[1]) for tip in told(svg) if (match := re.search(pattern, tip))]
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_kind_of_network_has_a_picture(name: str) -> None:
     found = traced(name)
     svg = fromstring(picture(found))
+    assert picture(traced(name)) == picture(found)
     assert svg.tag == f"{SVG}svg"
     heat = [rect for rect in of_class(svg, "heat") if rect.findall(f"{SVG}title")]
     assert len(heat) == (found.attention >= VISIBLE).sum()
@@ -54,7 +51,7 @@ def test_every_kind_of_network_has_a_picture(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["scan", "morphology", "scan-no-copying"])
-def test_tooltips_tell_the_figures(name: str) -> None:
+def test_tooltips_tell_the_figures_and_the_bars_of_a_step_fill_two_cells(name: str) -> None:
     found = traced(name)
     svg = fromstring(picture(found))
     row = "⁨B⁩, step 2: "
@@ -62,18 +59,12 @@ def test_tooltips_tell_the_figures(name: str) -> None:
     p, written = found.probabilities[1, b], found.written[1, b]
     assert f"{row}{p:.2f} ({written:.2f} written, {max(0, p - written):.2f} copied)" in told(svg)
     assert f"{row}{found.attention[1, 1, 0]:.2f}" in told(svg)
-
-
-@pytest.mark.parametrize("name", ["scan", "morphology"])
-def test_the_bars_of_a_step_fill_two_cells(name: str) -> None:
-    """Each step's probabilities add up to one among the tokens, and once more among the streams."""
-    found = traced(name)
-    svg = fromstring(picture(found))
     by_column: dict[str, float] = {}
     for group in svg.iter(f"{SVG}g"):
         for bar in group.findall(f"{SVG}rect") if group.find(f"{SVG}title") is not None else []:
             place = bar.attrib["x"]
             by_column[place] = by_column.get(place, 0) + float(bar.attrib["height"])
+    # Each step's probabilities add up to one among the tokens, and once more among the streams.
     assert list(by_column.values()) == pytest.approx([2 * 16] * len(found.tokens), abs=2 * 16 * 5 * VISIBLE)
 
 
@@ -89,22 +80,24 @@ def corners(element: Element, x: float = 0, y: float = 0) -> Iterator[tuple[floa
         yield from corners(child, x, y)
 
 
+def size(svg: Element) -> tuple[float, ...]:
+    return tuple(map(float, svg.attrib["viewBox"].split()))[2:]
+
+
 @pytest.mark.parametrize("name", ["scan", "scan-0", "morphology"])
 @pytest.mark.parametrize("length", [5, BESIDE, 60])
 def test_what_is_drawn_lies_within_the_picture(name: str, length: int) -> None:
     svg = fromstring(picture(traced(name, D[:3] + ("A",) * (length - 4))))
-    _, _, width, height = map(float, svg.attrib["viewBox"].split())
+    width, height = size(svg)
     assert all(0 <= x <= width and 0 <= y <= height for x, y in corners(svg))
 
 
 def test_long_samples_have_attention_below_and_short_ones_beside() -> None:
-    sizes = []
-    for length in (BESIDE, BESIDE + 1):
-        svg = fromstring(picture(traced("scan", D[:3] + ("A",) * (length - 4))))
-        sizes.append(tuple(map(float, svg.attrib["viewBox"].split()))[2:])
-    (beside, low), (below, high) = sizes
-    assert beside > 1.5 * below
-    assert high > 1.5 * low
+    beside, below = (
+        size(fromstring(picture(traced("scan", D[:3] + ("A",) * (length - 4))))) for length in (BESIDE, BESIDE + 1)
+    )
+    assert beside[0] > 1.5 * below[0]
+    assert below[1] > 1.5 * beside[1]
 
 
 HOSTILE = (
@@ -158,7 +151,3 @@ def test_only_rows_that_matter_are_drawn_and_the_others_are_one() -> None:
     rare[1, 50:90] = MATTERS + np.arange(40) / 1e4
     rows = words(fromstring(picture(replace(found, probabilities=rare))))
     assert rows[1 : ROWS + 2] == ["w5", "w3", *(f"w{i}" for i in range(89, 89 - ROWS + 2, -1)), "all others"]
-
-
-def test_the_same_trace_gives_the_same_bytes() -> None:
-    assert picture(traced("morphology")) == picture(traced("morphology"))

@@ -159,12 +159,8 @@ def compare(
 ) -> Comparison:
     """Trains the methods' predictors, with the same seeds, and judges them on the test examples.
 
-    Args:
-        split: What to train on and to test on.
-        plan: What to compare.
-        display: Shows how it goes.
-        folder: Where the state of training is saved now and then, and gone on from.
-        executor: Who does the work: the methods' samples are jobs, and so are all predictors together, one population.
+    The state of training is saved in the folder now and then, and gone on from. The methods' samples are jobs of the
+    executor, and so are all predictors together, one population.
     """
     plan.check()
     if folder is not None:

@@ -29,13 +29,10 @@ LEAST = 10  # fewer different examples cannot be split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """What is trained on and what is tested on.
+    """Training examples, all different, and test examples, which nothing but the final scores sees.
 
-    Attributes:
-        train: Training examples, all different.
-        test: Test examples, which nothing but the final scores sees.
-        rarity: What is rare among the training examples; test examples and samples are judged by it alike.
-        held_out: Whether the test examples were split off.
+    Test examples and samples are judged alike by what is rare (`rarity`) among the training examples. `held_out` tells
+    whether the test examples were split off.
     """
 
     train: tuple[Example, ...]

@@ -16,14 +16,14 @@ from torch import Tensor
 
 from recombine.augmentation.recombination import Recombination
 from recombine.data.text import shown
-from recombine.data.vocabulary import BOS, UNK, Vocabulary
+from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.trace import END
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.models.scoring import decode
+from recombine.models.scoring import decode, shifted
 from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called
@@ -130,15 +130,9 @@ def steps_along(
     twins: Twins | None = None,
     seed: int = 0,
 ) -> Steps:
-    """Lets the first network of a population go along a beginning, without dropout.
+    """Lets the first network of a population go along a beginning of x ▷ y, which may be empty, without dropout.
 
-    Args:
-        beginning: Tokens of x ▷ y; may be empty.
-        prototypes: The tokens x ▷ y of each prototype.
-        model: In evaluation mode.
-        vocabulary: Says what its ids mean.
-        twins: Which tokens the networks know by drawn names, if they do.
-        seed: For the names of twins, and for z if the network has a latent variable.
+    The seed is for the names of `twins`, if the networks know tokens by drawn names, and for a latent variable z.
     """
     device = model.embed.weight.device
     noise = Noise([seed] * model.replicas, device)
@@ -151,8 +145,7 @@ def steps_along(
         names = drawn[0, 0, : len(vocabulary)]
     z = None if model.latent is None else model.latent.prior(1, noise)
     context = model.remember(sources)
-    previous = torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)
-    _, scores = decode(model, context, context.state, previous.transpose(1, 2), z=z)
+    _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
     own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
     entries = model.entries(scores)[0].squeeze(1).double()  # (T, V + C)
     copied = model.sources(context, own)[0, 0]  # (C,)

@@ -151,14 +151,9 @@ def serve(
     port: int = 0,
     ready: Callable[[Address], None],
 ) -> None:
-    """Serves the page of a model until the process is interrupted.
+    """Serves the page of a model until the process is interrupted; without a keeper, no samples can be kept.
 
-    Args:
-        augmenter: The model.
-        keeper: Where good samples are kept; None: nowhere.
-        host: Where to listen.
-        port: The port; 0 is any that is free.
-        ready: Is told the address once the server listens.
+    Port 0 is any that is free. `ready` is told the address once the server listens.
 
     Raises:
         RecombineError: If nothing can listen there.

@@ -150,13 +150,9 @@ def naming(function: object, setting: str, given: str = "") -> Iterator[tuple[st
 def rarity_rule(
     rarity: Rarity, examples: Sequence[Example], found: Rare | None = None, say: Say = lambda _: None
 ) -> Choice[Validator | None]:
-    """Returns what tells rare from common.
+    """Returns what tells rare from common, as a user asked for it; `say` is told what is rare where it was found out.
 
-    Args:
-        rarity: What a user asked for.
-        examples: The training examples.
-        found: What is rare among them, if that is known already.
-        say: Is told what is rare where that was found out.
+    What is rare among the training examples need not be looked for again where it was `found` already.
 
     Raises:
         RecombineError: If `rarity` is none of the types that it can be.

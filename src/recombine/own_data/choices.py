@@ -86,14 +86,8 @@ def neighborhoods(
 ) -> Choice[Neighborhoods]:
     """Chooses the first rule by which three quarters of the examples have a neighborhood, or else the best.
 
-    If the examples are many, some of them tell whether a rule will do, and only the chosen rule is applied to all.
-
-    Args:
-        examples: The training examples, all different.
-        rules: The rules to try, in order.
-        prototypes: How many prototypes are needed; None: any number.
-        seed: For the random choices of rules.
-        effort: Who searches, and who is told how it goes.
+    If the examples, all different, are many, some of them tell whether a rule will do, and only the chosen rule is
+    applied to all. Rules that do not have as many prototypes as are asked for are passed over.
 
     Raises:
         NoNeighborhood: If no example has one, or no rule has that many prototypes.

@@ -85,12 +85,7 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
 
     Word forms have a network that copies through gates, as in the paper. Else what the data lack decides: uses of
     single tokens call for stand-ins, pairs of tokens for twins, if there are any (docs/method.md describes both).
-
-    Args:
-        examples: The training examples.
-        size: One of ``SIZES``.
-        rare: The kind of what is rare in them; see `find_rare`.
-        prototypes: How many prototypes the network has.
+    `rare` is the kind of what is rare; see `find_rare`.
     """
     if are_inflections(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
@@ -200,15 +195,8 @@ def choose_predictor(
     """Returns the first candidate that is as good as the best, within a standard error; the first if none is good.
 
     Examples whose outputs differ only in what is copied from the input are held out together: outputs of a new shape
-    test a network harder, as new inputs will.
-
-    Args:
-        candidates: How a predictor might be built and trained, by name; the most promising ones first.
-        examples: The training examples.
-        seed: Decides what is held out.
-        device: Where networks are trained.
-        say: Is told how long the choice may take, and what came of it.
-        kept: A file to keep the outcome in, so that an interrupted run need not choose again.
+    test a network harder, as new inputs will. The seed decides what is held out. The file `kept`, if there is to be
+    one, keeps the outcome, so that an interrupted run need not choose again.
     """
     distinct = list(dict.fromkeys(examples))
     first = next(iter(candidates))
