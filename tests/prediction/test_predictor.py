@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 from networks import MORPHOLOGY, NAMED, SCAN, network
-from tiny_networks import GENERATOR, PREDICTOR
+from tiny_networks import GENERATOR, PREDICTOR, WORD_FORM_PREDICTOR
 from toy import EXAMPLES, VOCABULARY
 
 from recombine.augmentation.recombination import Recombination
@@ -193,3 +193,29 @@ def test_each_network_may_have_a_mixing_rate_of_its_own() -> None:
     assert losses([None, 0.2], [[], new]) == [pytest.approx(plain), pytest.approx(low)]
     with pytest.raises(RecombineError, match="p_aug is 1"):
         losses([0.2, 1.0], [new, new])
+
+
+WORD_FORMS = replace(WORD_FORM_PREDICTOR, epochs=20)
+ONE = [Example(tuple(word), (*word, f"[{word[0]}]")) for word in ("ab", "ba", "aa", "bb", "abb")]
+OTHER = [Example(tuple(word), (*reversed(word), f"[{word[0]}]")) for word in ("ab", "ba", "aa", "bb", "baa")]
+
+
+def test_a_predictor_with_its_own_examples_is_the_one_trained_alone() -> None:
+    both = Predictor(WORD_FORMS, seeds=(1, 2), device="cpu").fit_each([ONE, OTHER], [(), ONE[:2]])
+    alone = Predictor(WORD_FORMS, seeds=(2,), device="cpu").fit(OTHER, ONE[:2])
+    losses = [loss[1] for loss in both.fitted_.history.loss[:5]]
+    assert losses == pytest.approx([loss[0] for loss in alone.fitted_.history.loss[:5]], rel=1e-3)
+
+
+def test_each_network_predicts_for_its_own_inputs() -> None:
+    predictor = Predictor(WORD_FORMS, seeds=(1, 2), device="cpu").fit_each([ONE, OTHER], [(), ()])
+    inputs = [[("a", "b", "b", "a"), ("a",), ("b", "a")], [("b",), ("a", "a"), ("b", "b", "b")]]
+    together = predictor.predict_each(inputs)
+    for replica, own in enumerate(inputs):
+        expected = predictor.predict(own)[replica]
+        assert [prediction.y for prediction in together[replica]] == [prediction.y for prediction in expected]
+
+
+def test_every_network_needs_examples() -> None:
+    with pytest.raises(RecombineError, match="a predictor needs at least 1 example"):
+        Predictor(WORD_FORMS, seeds=(1, 2), device="cpu").fit_each([ONE, []], [(), ()])

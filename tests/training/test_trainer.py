@@ -6,31 +6,17 @@ import pytest
 import torch
 from networks import MORPHOLOGY, NAMED, SCAN, network
 from torch import Tensor
-from toy import schedule
+from toy import Scripted, schedule
 
 from recombine.data.vocabulary import PAD
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
-from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import score
 from recombine.training.recipe import Duration, Recipe
 from recombine.training.trainer import Trainer
 
 SEEDS = (1, 2)
 RECIPE = Recipe(network=SCAN, lr=0.01)
-
-
-class Scripted:
-    """An evaluation that says what it was told to, and remembers the parameters that it saw."""
-
-    def __init__(self, *values: tuple[float, float]) -> None:
-        self.values, self.seen = list(values), []
-
-    def __call__(self, model: Recombiner, replicas: Sequence[int]) -> Tensor:
-        assert not model.training
-        assert not torch.is_grad_enabled()
-        self.seen.append([p.detach().clone() for p in model.parameters()])
-        return torch.tensor(self.values[len(self.seen) - 1])[list(replicas)]
 
 
 def trainer(

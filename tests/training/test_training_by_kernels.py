@@ -10,10 +10,9 @@ import torch
 from kernels_here import DEVICE, KERNELS, use
 from networks import NAMED, network
 from torch import Tensor, nn
-from toy import VOCABULARY, schedule
+from toy import VOCABULARY, Scripted, schedule
 
 from recombine.models.noise import Noise
-from recombine.models.recombiner import Recombiner
 from recombine.training import resume
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
@@ -110,17 +109,6 @@ def test_what_has_no_gradient_stays() -> None:
     optimizer.update(gradients_of(model))
     assert not torch.equal(optimizer.masters[0], before[0])
     assert torch.equal(optimizer.masters[1], before[1])
-
-
-class Scripted:
-    """An evaluation that says what it was told to, and remembers the parameters that it saw."""
-
-    def __init__(self, *values: tuple[float, float]) -> None:
-        self.values, self.seen = list(values), []
-
-    def __call__(self, model: Recombiner, replicas: Sequence[int]) -> Tensor:
-        self.seen.append([parameter.detach().clone() for parameter in model.parameters()])
-        return torch.tensor(self.values[len(self.seen) - 1], device=DEVICE)[list(replicas)]
 
 
 @trained_precisions
