@@ -6,11 +6,13 @@ spaces where these are as usual, ``f(x, "y z")``; where they are not, a token of
 text gives back the text, byte for byte.
 """
 
+import json
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from sys import intern
 
-from recombine.example import Tokens
+from recombine.example import Example, Tokens
 
 SPACE, NO_SPACE = "␣", "⁀"
 """Between two tokens: a space, against the usual; no space, against the usual. In a text, these characters double."""
@@ -41,6 +43,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _MARK = re.compile(f"[{_MARKS}]")
+_GLUED = re.compile(rf"""[(\[{{"'][^ {_MARKS}]|[^ {_MARKS}](?:[()\[\]{{}}"]|'$)""")
 
 _QUOTES = frozenset("\"'`")
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
@@ -82,6 +85,48 @@ def join(tokens: Iterable[str]) -> str:
             rule.go_on(token, is_glued=gap == 0)
             gap = None
     return "".join(parts) + " " * (gap or 0)
+
+
+def kind_of(outputs: Iterable[str | Tokens]) -> str:
+    """Returns what a token is if nobody says: ``"code"`` where all outputs are objects or lists of JSON, else words.
+
+    Args:
+        outputs: Texts, or tokens; those of JSON count if they are as ``split`` would have them.
+    """
+    kind = "words"
+    for output in outputs:
+        if not _is_json(output):
+            return "words"
+        kind = "code"
+    return kind
+
+
+def glued(examples: Sequence[Example]) -> str | None:
+    """Returns a token with a bracket or quote that had better be apart, if examples of words call for tokens of code.
+
+    This is so if most outputs have such tokens, and there are fewer different ones once they are taken apart.
+
+    Args:
+        examples: Examples of which a token is a word.
+    """
+    found = [token for example in examples for token in islice(filter(_GLUED.search, example.y), 1)]
+    if 2 * len(found) <= len(examples):
+        return None
+    sides = [side for example in examples for side in (example.x, example.y)]
+    words = {token for side in sides for token in side}
+    parts = {token for side in sides for token in split(" ".join(side))}
+    return found[0] if len(parts) < len(words) else None
+
+
+def _is_json(output: str | Tokens) -> bool:
+    text = output if isinstance(output, str) else join(output)
+    if not text.lstrip(" ").startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(output, str) or split(text) == tuple(output)
 
 
 def _told(found: Sequence[tuple[int, str]], end: int, style: str) -> list[str]:

@@ -1,14 +1,16 @@
 """Reads examples from files of any format and writes them; what is written reads back equal."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
+from recombine.data.code import kind_of
 from recombine.data.formats import FORMATS as FORMATS
 from recombine.data.formats import Format
 from recombine.data.output import replacing
-from recombine.data.text import STANDARD, Line, check_side, decode, read_lines, shown
+from recombine.data.text import STANDARD, Line, check_side, decode, join, read_lines, shown
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import Inflection
@@ -26,7 +28,7 @@ def read(
     source: str | Path,
     *,
     format: str = "auto",
-    tokens: str = "words",
+    tokens: str | None = None,
     columns: tuple[int, ...] | None = None,
     header: bool = False,
 ) -> list[Example]:
@@ -35,15 +37,32 @@ def read(
     Args:
         source: A path, or ``-`` for standard input.
         format: One of ``FORMATS``, or ``"auto"``.
-        tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``. The tokens of SCAN are
-            words and those of SIGMORPHON characters, always.
+        tokens: What a token is in TSV and in JSONL strings: ``"words"``, ``"characters"`` or ``"code"`` (words,
+            numbers and marks); default: see `tokens_of`. The tokens of SCAN are words and those of SIGMORPHON
+            characters, always.
         columns: For TSV, the columns of input, output and perhaps features, from 1; None: the file has two columns.
         header: For TSV and SIGMORPHON, whether the first line names the columns and is skipped.
 
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
+    tokens = tokens or tokens_of(source, format=format, columns=columns, header=header)
     return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns, header=header), source)
+
+
+def tokens_of(
+    source: str | Path, *, format: str = "auto", columns: tuple[int, ...] | None = None, header: bool = False
+) -> str:
+    """Returns what a token of a file is if nobody says: ``"code"`` if all outputs are JSON, else ``"words"``.
+
+    JSON means objects or lists. Of standard input and of pipes, which can be read only once, tokens are words.
+    Arguments and errors are those of `read`.
+    """
+    lines, chosen = _opened(source, format, "words", columns, header=header)
+    first = next(lines, None) if Path(source).is_file() else None
+    if first is None or chosen.recognized(first.text).name == "scan":
+        return "words"
+    return kind_of(example.y for example in replace(chosen, tokens="code").parse(chain([first], lines)))
 
 
 def iterate(
@@ -90,14 +109,14 @@ def write(
     """Writes examples to a file, whole or not at all, and returns how many.
 
     Only JSONL keeps provenance. An example that would not read back equal (a word with a space in it, a character or
-    tag of several code points in TSV of characters) is refused, never changed.
+    tag of several code points in TSV of characters) is refused, never changed. TSV of code reads back as the same text.
 
     Args:
         examples: The examples; may be an iterator.
         target: A path, or ``-`` for standard output.
         format: One of ``FORMATS``; ``"auto"`` is JSONL for a name that ends in ``.jsonl`` and else TSV. SIGMORPHON
             expects examples in the generator's order.
-        tokens: What a token is in TSV: ``"words"`` or ``"characters"``.
+        tokens: What a token is in TSV: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether an existing file may be replaced.
 
     Raises:
@@ -167,7 +186,9 @@ def _encode(example: Example, format: Format, *, place: Line) -> bytes:
         hint = _TOO_LONG if format.name == "jsonl" else _ANY_TOKENS
         raise place.error(f"the example cannot be written as {format.name}: {error.message}", hint=hint) from None
     for side, again in ((example.x, back.x), (example.y, back.y)):
-        if side != again:
+        # The same text of code is the same whatever tokens a network made it of; JSONL keeps these, too.
+        is_same_code = format.tokens == "code" and join(side, "code") == join(again, "code")
+        if side != again and not is_same_code:
             raise place.error(
                 f"the tokens {shown(str(list(side)))} cannot be written as {format.name}: "
                 f"they would read back as {shown(str(list(again)))}.",

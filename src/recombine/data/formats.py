@@ -31,7 +31,7 @@ class Format:
 
     Attributes:
         name: One of ``FORMATS``, or ``"auto"``: the one that the first line looks like.
-        tokens: What a token is in TSV and in JSONL strings: ``"words"`` or ``"characters"``.
+        tokens: What a token is in TSV and in JSONL strings: ``"words"``, ``"characters"`` or ``"code"``.
         columns: For TSV, the columns of input and output, from 1, and perhaps of features between semicolons, which
             join the input as tag tokens. None: the file has two columns.
         header: Whether the first line, which is not among those to parse, names the columns.
@@ -58,8 +58,10 @@ class Format:
             raise RecombineError(
                 "only TSV has a header to skip.", hint=f"Leave out `header` for the format {self.name!r}."
             )
-        if self.tokens == "characters" and self.name == "scan":
-            raise RecombineError("the tokens of the SCAN format are words.", hint="Leave out `tokens='characters'`.")
+        if self.tokens != "words" and self.name == "scan":
+            raise RecombineError(
+                "the tokens of the SCAN format are words.", hint=f"Leave out `tokens={self.tokens!r}`."
+            )
 
     def recognized(self, text: str) -> "Format":
         """Returns the format itself, or for ``"auto"`` the one that a file's first line looks like."""

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from sys import intern
 
+from recombine.data import code
 from recombine.errors import RecombineError, unknown
 from recombine.example import Tokens
 
@@ -22,8 +23,9 @@ MAX_LINE = 100_000
 MAX_TOKENS = 10_000
 """The longest input or output, in tokens: tables of examples are as wide as the longest."""
 
-TOKENS = ("words", "characters")
-"""What a token is: a run of anything but spaces, or one code point (a space is a token then)."""
+TOKENS = ("words", "characters", "code")
+"""What a token is: a run of anything but spaces; one code point (a space is a token then); or, in ``"code"``, a word, a
+number or a mark such as a bracket, a quote or ``>=``, with the spaces of a text restored (`recombine.data.code`)."""
 
 STANDARD = "-"
 """Stands for standard input or standard output."""
@@ -149,15 +151,22 @@ def check_kind(tokens: str) -> None:
 
 
 def split(text: str, tokens: str) -> Tokens:
-    """Returns the tokens of a text: the words between spaces, or the characters."""
+    """Returns the tokens of a text: the words between spaces, the characters, or the words and marks of code."""
     if tokens == "characters":
         return tuple(text)
+    if tokens == "code":
+        return code.split(text) if text.strip(" ") else ()
     # Words recur: one string for all that are equal takes a tenth of the memory, and is compared in no time.
     return tuple([intern(word) for word in text.split(" ") if word])
 
 
 def join(side: Iterable[str], tokens: str) -> str:
-    """Returns the text of tokens; ``split`` gives them back, except words with spaces and longer characters."""
+    """Returns the text of tokens; ``split`` gives them back, except words with spaces and longer characters.
+
+    Of code, it gives back those that are as it would split the text; a network may have others for the same text.
+    """
+    if tokens == "code":
+        return code.join(side)
     return ("" if tokens == "characters" else " ").join(side)
 
 
