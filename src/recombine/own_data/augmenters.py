@@ -25,6 +25,7 @@ from recombine.augmentation.protocol import (
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.augmentation.sampler import SamplingSettings
+from recombine.data.code import kind_of
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.text import shown as shortened
@@ -52,6 +53,7 @@ from recombine.own_data.settings import (
 from recombine.training.fitted import History
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
+from recombine.training.stored import TOKENS as KIND_OF_TOKENS
 
 EXAMPLES = "examples.jsonl"
 
@@ -189,7 +191,8 @@ class OwnDataAugmenter(Settings, ABC):
         seeds: How many sets of samples ``sample_each`` returns: for ``seed``, ``seed + 1`` and so on. A learned
             augmenter trains one network for each.
         n: How many samples ``sample`` returns by default, and ``fit_resample`` adds.
-        tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+        tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
+            default: code if all outputs are JSON, else words.
         validator: A function that tells which samples are kept; see ``Judge``. None: all are.
         agreement: Whether samples that must have something rare are rejected if their output leaves it out; see
             `agreement_filter`.
@@ -202,7 +205,7 @@ class OwnDataAugmenter(Settings, ABC):
     seed: int = 0
     seeds: int = 1
     n: int = 400
-    tokens: str = "words"
+    tokens: str | None = None
     validator: Judge | None = None
     agreement: bool = True
     progress: Report | Display | None = None
@@ -234,6 +237,11 @@ class OwnDataAugmenter(Settings, ABC):
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
         examples = as_examples(X, y, tokens=self.tokens)
         return self._remember(examples, self._learn(examples, checkpoint))
+
+    @property
+    def tokens_(self) -> str:
+        """What a token of a string is: as asked for, or as the outputs of the examples have it."""
+        return self.tokens or kind_of(example.y for example in self.examples_)
 
     def _remember(self, examples: Sequence[Example], learned: Learned) -> Self:
         self._learned = learned
@@ -285,8 +293,8 @@ class OwnDataAugmenter(Settings, ABC):
         if len(samples) < self.n:
             warnings.warn(samples.account, RuntimeWarning, stacklevel=2)
         return (
-            extended(X, [sample.x for sample in samples], tokens=self.tokens),
-            extended(y, [sample.y for sample in samples], tokens=self.tokens),
+            extended(X, [sample.x for sample in samples], tokens=self.tokens_),
+            extended(y, [sample.y for sample in samples], tokens=self.tokens_),
         )
 
 
@@ -498,7 +506,7 @@ class Augmenter(OwnDataAugmenter):
         found = self.networks_
         assert self._learned is not None
         told = {what: [choice.name, choice.reason] for what, choice in self._learned.choices.items()}
-        found.notes = {**self._saved(), CHOICES: told}
+        found.notes = {**self._saved(), KIND_OF_TOKENS: self.tokens_, CHOICES: told}
         found.save(path, force=force)
 
     @classmethod

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.data.code import kind_of
 from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
@@ -27,18 +28,20 @@ NAMES = (("input", "output"), ("x", "y"), ("source", "target"), ("src", "tgt"))
 """Columns that are looked for, in this order."""
 
 
-def as_examples(data: Data, outputs: Column | None = None, *, tokens: str = "words") -> list[Example]:
+def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None = None) -> list[Example]:
     """Returns the examples that data stand for.
 
     Args:
         data: See ``Data``.
         outputs: The outputs, if the data are the inputs only.
-        tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+        tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers
+            and marks); default: code if all outputs are JSON, else words.
 
     Raises:
         RecombineError: If these are no such data, or a side is empty.
     """
-    check_kind(tokens)
+    if tokens is not None:
+        check_kind(tokens)
     if isinstance(data, str):
         raise RecombineError(f"{shown(data)} is a string, expected examples.", hint="To read a file, use read(path).")
     rows: Iterable[Any]
@@ -49,7 +52,12 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str = "wor
         rows = _side_by_side(data[x], data[y])
     else:
         rows = data
-    return [_example(row, Line("", "data", number), tokens) for number, row in enumerate(_iterated(rows), start=1)]
+    every = list(_iterated(rows))
+
+    def examples(kind: str) -> Iterator[Example]:
+        return (_example(row, Line("", "data", number), kind) for number, row in enumerate(every, start=1))
+
+    return list(examples(tokens or kind_of(example.y for example in examples("code"))))
 
 
 def as_column(data: Column) -> Column:

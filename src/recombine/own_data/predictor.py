@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 from recombine.augmentation.protocol import check_request, distinct_examples, unfitted
+from recombine.data.code import kind_of
 from recombine.data.text import Line, join, split
 from recombine.data.untrusted import fitting
 from recombine.data.vocabulary import Vocabulary
@@ -58,11 +59,13 @@ class Predictor(Settings):
             networks of that size are tried on held-out training examples, for about two minutes.
         epochs: How many passes over the data; default: chosen.
         max_time: Seconds of choosing and training at most; default: no bound.
-        tokens: What a token of a string is: ``"words"`` or ``"characters"``.
+        tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
+            default: code if all outputs are JSON, else words.
         direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: Shows how work goes; a function is told, after every epoch, how training goes.
         report_: What was chosen from the data, and why (``report_.choices``), and how training went.
+        tokens_: What a token of a string was in training.
     """
 
     seed: int = 0
@@ -70,11 +73,12 @@ class Predictor(Settings):
     network: str | Recipe = "auto"
     epochs: int | None = None
     max_time: float | None = None
-    tokens: str = "words"
+    tokens: str | None = None
     direction: str = ANALYSIS
     device: str = "auto"
     progress: Report | Display | None = None
     report_: Account | None = field(default=None, init=False, repr=False)
+    tokens_: str = field(default="words", init=False, repr=False)
     _fitted: predictor.Predictor | None = field(default=None, init=False, repr=False)
 
     def fit(
@@ -110,11 +114,12 @@ class Predictor(Settings):
         if self.direction not in DIRECTIONS:
             raise unknown("direction", str(self.direction), DIRECTIONS)
         given = as_examples(X, y, tokens=self.tokens)
+        kind = self.tokens or kind_of(example.y for example in given)
         seeds = range(self.seed, self.seed + self.seeds) if isinstance(self.seeds, int) else self.seeds
         if augmented_each is None:
-            new = [as_examples(augmented, tokens=self.tokens)] * len(seeds)
+            new = [as_examples(augmented, tokens=kind)] * len(seeds)
         else:
-            new = [as_examples(own, tokens=self.tokens) for own in augmented_each]
+            new = [as_examples(own, tokens=kind) for own in augmented_each]
         if are_word_forms(given):
             given, new = directed(given, self.direction), [directed(own, self.direction) for own in new]
         examples = distinct_examples(given, least=1, who="a Predictor")
@@ -131,7 +136,7 @@ class Predictor(Settings):
             p_augs = [None if rate is None else rate.value for rate in rates]
             self._fitted = found.fit_each(examples, new, p_aug=p_augs, report=report, checkpoint=checkpoint)
         made["length"] = networks.taken_length(made["length"], found.fitted_.history)
-        self.report_ = Account(len(examples), made, found.fitted_.history)
+        self.report_, self.tokens_ = Account(len(examples), made, found.fitted_.history), kind
         return self
 
     def _choices(self, examples: Sequence[Example], checkpoint: Path | None) -> dict[str, Choice[Any]]:
@@ -198,8 +203,8 @@ class Predictor(Settings):
         """
         known = self._known.tokens
         if max(map(len, known)) > 1:
-            return self.tokens
-        return "characters" if " " in known or (len(text) > 1 and " " not in text) else self.tokens
+            return self.tokens_
+        return "characters" if " " in known or (len(text) > 1 and " " not in text) else self.tokens_
 
     @property
     def _known(self) -> Vocabulary:
@@ -217,7 +222,7 @@ class Predictor(Settings):
         Raises:
             RecombineError: If it was not fitted, or there is nothing to score.
         """
-        examples = as_examples(test, outputs, tokens=self.tokens)
+        examples = as_examples(test, outputs, tokens=self.tokens_)
         if self._are_word_forms:
             examples = directed(examples, self.direction)
         if not examples:
@@ -251,7 +256,7 @@ class Predictor(Settings):
         fitted = self.networks_
         assert self.report_ is not None
         # The tokens of word forms are known.
-        how = {DIRECTION: self.direction} if self._are_word_forms else {TOKENS: self.tokens}
+        how = {DIRECTION: self.direction} if self._are_word_forms else {TOKENS: self.tokens_}
         told = {what: [choice.name, choice.reason] for what, choice in self.report_.choices.items()}
         fitted.notes = {**how, CHOICES: told}
         fitted.save(path, force=force)
@@ -266,11 +271,11 @@ class Predictor(Settings):
             device: ``auto``, ``cpu`` or ``cuda``.
         """
         found = predictor.Predictor.load(path, device=device)
-        kind = tokens or kind_of_tokens(found.notes) or cls.tokens
+        kind = tokens or kind_of_tokens(found.notes) or "words"
         loaded = cls(seed=found.seeds[0], seeds=found.seeds, network=found.recipe, tokens=kind, device=device)
         loaded.direction = direction_of(found.notes) or cls.direction
         with fitting(Path(path)):
             known = {"network": found.recipe, "length": found.recipe}
             loaded.report_ = Account(None, choices_from_json(found.notes.get(CHOICES, {}), known))
-        loaded._fitted = found
+        loaded._fitted, loaded.tokens_ = found, kind
         return loaded
