@@ -121,6 +121,8 @@ def augment_cli(
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
         networks = len(read_model(Path(request.model), KIND)["seeds"])
         reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
+    else:
+        reading = reading.settled(train)
     targets = files.numbered(request.output, networks)
     files.check_apart(targets, [train, test])
     made = request.model or request.output

@@ -87,6 +87,7 @@ def compare_cli(
         if folder.exists() and not folder.is_dir():
             raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
         files.check_free([folder / RUN_FILE], force=force or files.is_unfinished(str(folder / RUN_FILE)))
+    reading = reading.settled(data)
     examples, tests = reading.read_with_test(data, test)
     if tests is None:
         split = hold_out(examples, seed=plan.seed, epsilon=plan.epsilon)

@@ -125,6 +125,7 @@ def export_cli(
     files.check_one_standard_input(data, new)
     readme = Path(output) / README  # the last file that is written, and the one that is locked
     files.check_free([readme], force=force or files.is_unfinished(str(readme)))
+    reading = reading.settled(data)
     originals, made = reading.read(data), reading.read(new)
     files.warn_of_strange_tokens(originals, made)
     files.say_direction(originals)

@@ -36,8 +36,8 @@ class Reading:
 
     Options:
         format FORMAT: The format of the files: tsv, jsonl, scan, sigmorphon, or auto.
-        tokens KIND: What a token is in TSV and JSONL strings: words or characters (default: words; with a model, as
-            in its training).
+        tokens KIND: What a token is in TSV and JSONL strings: words, characters, or code (words, numbers, brackets,
+            quotes, …; default: code if all outputs of a file are JSON, else words; with a model, as in its training).
         columns X,Y[,TAGS]: Which TSV columns hold input, output and tags, if any; from 1.
         header: The first line of TSV files names the columns: skip it.
     """
@@ -49,13 +49,13 @@ class Reading:
 
     @property
     def kind(self) -> str:
-        """What a token is: ``"words"`` or ``"characters"``."""
+        """What a token is: ``"words"``, ``"characters"`` or ``"code"``."""
         return self.tokens or "words"
 
     @property
     def options(self) -> list[str]:
         """The options as words of a command, without those that need not be given."""
-        tokens = ["--tokens", self.kind] if self.kind != "words" else []
+        tokens = ["--tokens", self.tokens] if self.tokens is not None else []
         format = ["--format", self.format] if self.format != AUTO else []
         columns = ["--columns", self.columns] if self.columns is not None else []
         return [*tokens, *format, *columns, *(["--header"] if self.header else [])]
@@ -71,7 +71,26 @@ class Reading:
         known = kind_of_tokens(notes)
         if self.tokens is not None and known not in (None, self.tokens):
             say(f"Warning: {model} was trained with --tokens {known}, not {self.tokens}.")
-        return replace(self, tokens=self.tokens or known)
+        return replace(self, tokens=self.tokens or (None if known == "words" else known))
+
+    def settled(self, source: str) -> "Reading":
+        """Returns how files are read by the side of one whose outputs tell what a token is, if no option does."""
+        from recombine.data import files
+
+        how = {name: value for name, value in self._applied(source).items() if name != "tokens"}
+        if self.tokens is not None or files.tokens_of(source, **how) == "words":
+            return self
+        say("All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.")
+        return replace(self, tokens="code")
+
+    def suggested(self, examples: Sequence[Example]) -> "Reading":
+        """Returns how examples had better be read: they are of words, but have more in common in other tokens."""
+        from recombine.data.code import glued
+        from recombine.data.vocabulary import are_unlike
+
+        if self.tokens is None and glued(examples):
+            return replace(self, tokens="code")
+        return replace(self, tokens="characters") if self.kind == "words" and are_unlike(examples) else self
 
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
@@ -98,11 +117,17 @@ class Reading:
 
     def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:
         """Returns training examples and test examples, if there are any; warns if either are of little use."""
-        from recombine.data.vocabulary import are_unlike
+        from recombine.data.code import glued
 
         check_one_standard_input(train, test)
         examples, tests = self.read(train), None if test is None else self.read(test)
-        if self.kind == "words" and are_unlike(examples):
+        better = self.suggested(examples).kind
+        if better == "code" != self.kind:
+            say(
+                f"Outputs have brackets or quotes in one token with words, such as {glued(examples)!r}. To take them "
+                "apart, and have them together again in what is written, give --tokens code."
+            )
+        elif better != self.kind:
             say(
                 f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so there is "
                 "little to recombine. If outputs share parts of words, give --tokens characters."

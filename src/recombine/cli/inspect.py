@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from typer import echo
@@ -43,12 +43,12 @@ def inspect_cli(
       neighborhood RULE: one-prototype, long-short, long-long, swap, tagged, all or none; auto: the one that augment
         chooses.
     """
-    from recombine.data.vocabulary import are_unlike
     from recombine.neighborhoods import NEIGHBORHOODS
 
     known = (AUTO, "all", "none", *NEIGHBORHOODS)
     if neighborhood not in known:
         raise unknown("neighborhood", neighborhood, known)
+    reading = reading.settled(train)
     examples, tests = reading.read_with_test(train, test)
     with working("Looking for neighborhoods"):
         found = _inspected(examples, tests, epsilon=epsilon, neighborhood=neighborhood, seed=seed)
@@ -56,9 +56,7 @@ def inspect_cli(
         print_json(found)
     else:
         _print(found)
-    if reading.kind == "words" and are_unlike(examples):
-        reading = replace(reading, tokens="characters")
-    say_next("augment", train, *reading.options, "-n", "400", "-o", "augmented.jsonl")
+    say_next("augment", train, *reading.suggested(examples).options, "-n", "400", "-o", "augmented.jsonl")
 
 
 def _inspected(

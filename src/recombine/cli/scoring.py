@@ -66,7 +66,7 @@ def predict_cli(
       all_seeds: Ask every network, not only the first.
     """
     from recombine.data.files import write
-    from recombine.data.text import split
+    from recombine.data.text import join, split
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
@@ -91,6 +91,7 @@ def predict_cli(
             pairs = []
             for x, prediction in zip(asked, each, strict=True):
                 y = tuple(token for token in prediction.y if token != SEPARATOR)  # which no file can hold
+                y = y if join(y, reading.kind).strip() or reading.kind != "code" else ()
                 empty += not y
                 origin = Provenance("prediction", log_probability=prediction.log_probability)
                 pairs.append(Example(x, y or (NOTHING,), origin))
@@ -171,10 +172,15 @@ def score_cli(
       predicted FILE: The same inputs in the same lines, with predicted outputs.
       train FILE: Training word forms, to score those with unseen tags (NOVEL) too.
     """
+    from recombine.data.text import join, split
     from recombine.evaluation.metrics import novel
 
     files.check_one_standard_input(gold, predicted, train)
+    reading = reading.settled(gold)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
+    if reading.kind == "code":  # what counts is the text, whatever tokens a network made it of
+        texts = [(join(each.x, "code"), join(each.y, "code")) for each in guessed]
+        guessed = [Example(split(x, "code"), split(y, "code")) for x, y in texts]
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
         guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
         analysed = not any(is_tag(token) for example in guessed for token in example.x)
@@ -223,6 +229,7 @@ def audit_cli(
     files.check_one_standard_input(samples, train, test)
     if gold is not None and gold not in GOLD:
         raise unknown("gold function", gold, GOLD)
+    reading = reading.settled(train)
     made, examples = reading.read(samples), reading.read(train)
     files.warn_of_strange_tokens(examples, made)
     tests = None if test is None else reading.read(test)

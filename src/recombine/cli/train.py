@@ -56,6 +56,7 @@ def train_cli(
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
     files.check_model(output, force=force or files.is_unfinished(output))
+    reading = reading.settled(train)
     examples = reading.read_for_prediction(train, direction)
     new = read_new(augmented, examples, reading, networks=seeds or 1)
     files.check_direction(direction, examples, place=train)

@@ -75,7 +75,7 @@ def export(
         folder: Where to.
         to: One of ``TOOLKITS``.
         p_aug: The probability that a training example is a new one; None: all count alike.
-        tokens: What a token is where the toolkit splits strings: ``"words"`` or ``"characters"``.
+        tokens: What a token is where the toolkit splits strings: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether existing files may be replaced.
 
     Raises:
@@ -87,6 +87,8 @@ def export(
         if not examples:
             raise RecombineError(f"there are no {name} examples to export.")
     contents, how = TOOLKITS[to](_Mixture(originals, new, Mix.of(len(originals), len(new), p_aug), tokens))
+    if tokens == "code" and to not in ("tsv", "hf"):
+        how += "\n\nTokens are those of `--tokens code`; `recombine.data.code.join` makes texts of them."
     paths = [Path(folder) / name for name in (*contents, README)]
     with locked(paths[-1]) as was_killed, all_or_none(paths):
         for path in paths:
@@ -171,16 +173,20 @@ class _Mixture:
                 f"so that {mix.new * len(new) / len(self.repeated):.1%} of the lines are new examples.\n\n"
             )
 
-    def columns(self) -> Iterator[Tokens]:
-        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms."""
+    def columns(self, tokens: str) -> Iterator[Tokens]:
+        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms.
+
+        Args:
+            tokens: What a token is for those who read them.
+        """
         if self.word_forms:
             forms = (Inflection.from_fields(example.x, example.y) for example in self.repeated)
             return ((form.lemma, form.form, ";".join(form.tags)) for form in forms)
-        for token in self.vocabulary:
-            if split(token, self.tokens) != (token,):
-                other = "words" if self.tokens == "characters" else "characters"
+        for token in () if tokens == "code" else self.vocabulary:  # code has its text back, whatever the tokens
+            if split(token, tokens) != (token,):
+                other = "words" if tokens == "characters" else "characters"
                 raise _unfit(token, f"It would be read as something else; try `tokens={other!r}`, or `to='jsonl'`.")
-        return ((join(example.x, self.tokens), join(example.y, self.tokens)) for example in self.repeated)
+        return ((join(example.x, tokens), join(example.y, tokens)) for example in self.repeated)
 
     def spaced(self, sides: Iterable[Tokens]) -> Iterator[str]:
         """Yields tokens between spaces, if all can stand there."""
@@ -199,13 +205,14 @@ def _unfit(token: str, hint: str) -> RecombineError:
 
 
 def _tsv(data: _Mixture) -> _Files:
-    columns = f"input and output, as {'characters' if data.characters else 'words between spaces'}"
+    kind = {"characters": "characters", "code": "texts", "words": "words between spaces"}[data.tokens]
+    columns = f"input and output, as {kind}"
     if data.word_forms:
         columns = "lemma, form and tags"
     # Our own predictors count repetitions once.
     own = "`recombine train ORIGINALS --augmented NEW --p-aug P` mixes by itself and needs no such file."
     how = f"{data.repetition}Train with: any toolkit that reads columns between tabs; here: {columns}.\n\n{own}"
-    return {"train.tsv": map("\t".join, data.columns())}, how
+    return {"train.tsv": map("\t".join, data.columns(data.tokens))}, how
 
 
 _as_json = partial(json.dumps, ensure_ascii=False)
@@ -247,7 +254,8 @@ def _yoyodyne(data: _Mixture) -> _Files:
     command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
     how = f"{data.repetition}Train in this folder with: `{command}`"
     table = io.StringIO()
-    csv.writer(table, delimiter="\t", lineterminator="\n").writerows(data.columns())  # quoted as readers of CSV expect
+    rows = data.columns("characters" if data.characters else "words")
+    csv.writer(table, delimiter="\t", lineterminator="\n").writerows(rows)  # quoted as readers of CSV expect
     return {"train.tsv": table.getvalue().removesuffix("\n").split("\n"), "data.yaml": config}, how
 
 
@@ -287,7 +295,7 @@ def _opennmt(data: _Mixture) -> _Files:
 
 def _hugging_face(data: _Mixture) -> _Files:
     """Two splits with strings for tokenizers and tokens for everybody else."""
-    text: Callable[[Tokens], str] = join_text if data.characters else " ".join
+    text: Callable[[Tokens], str] = join_text if data.characters else partial(join, tokens=data.tokens)
     new = round(data.mix.share, 6)
     how = (
         "Train in this folder with:\n\n```python\nfrom datasets import interleave_datasets, load_dataset\n\n"

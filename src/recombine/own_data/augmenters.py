@@ -38,7 +38,7 @@ from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Effort, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
-from recombine.own_data.choices import Choice
+from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.settings import (
     CHOICES,
@@ -247,7 +247,8 @@ class OwnDataAugmenter(Settings, ABC):
         self._learned = learned
         self._keep = sample_filter(examples, learned.accept, agreement=self.agreement)
         self.examples_ = tuple(examples)
-        self.report_ = Account(len(dict.fromkeys(examples)), learned.choices, learned.history)
+        chosen = {} if self.tokens else tokens_chosen(self.tokens_)
+        self.report_ = Account(len(dict.fromkeys(examples)), {**chosen, **learned.choices}, learned.history)
         return self
 
     def sample(self, n: int | None = None, seed: int | None = None, accept: Judge | None = None) -> Samples:

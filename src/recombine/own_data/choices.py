@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import PAIRS, Rare
@@ -27,6 +27,11 @@ class Choice(Generic[Chosen]):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.reason}"
+
+
+def tokens_chosen(kind: str) -> dict[str, Choice[Any]]:
+    """Returns the choice of what a token is, where that is other than usual."""
+    return {"tokens": Choice(kind, kind, "all outputs are JSON")} if kind == "code" else {}
 
 
 def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from recombine.inflection import (
     split_text,
 )
 from recombine.own_data import networks
-from recombine.own_data.choices import Choice, mixing_rate
+from recombine.own_data.choices import Choice, mixing_rate, tokens_chosen
 from recombine.own_data.inputs import Column, Data, Side, as_column, as_examples, as_tokens
 from recombine.own_data.settings import (
     CHOICES,
@@ -125,7 +125,7 @@ class Predictor(Settings):
         examples = distinct_examples(given, least=1, who="a Predictor")
         if p_aug is not None and not any(new):
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
-        made = self._choices(examples, checkpoint)
+        made = ({} if self.tokens else tokens_chosen(kind)) | self._choices(examples, checkpoint)
         asked = None if p_aug is None else Choice(f"{p_aug:g}", p_aug, "as given")
         rates = [(asked or mixing_rate(len(examples), len(own))) if own else None for own in new]
         if any(new):
