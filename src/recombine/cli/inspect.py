@@ -10,6 +10,7 @@ from typer import echo
 from recombine.cli.files import Reading
 from recombine.cli.options import AUTO
 from recombine.cli.printing import percent, print_json, print_table, say_next, working
+from recombine.data.text import join
 from recombine.errors import unknown
 from recombine.example import Example, Tokens
 from recombine.inflection import are_inflections, is_tag, split_analysis
@@ -55,7 +56,7 @@ def inspect_cli(
     if json:
         print_json(found)
     else:
-        _print(found)
+        _print(found, reading.kind)
     say_next("augment", train, *reading.suggested(examples).options, "-n", "400", "-o", "augmented.jsonl")
 
 
@@ -140,7 +141,7 @@ def _coverage(distinct: Sequence[Example], neighborhood: str, rare: "Rare", seed
     return described
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: dict[str, Any], tokens: str) -> None:
     names = {"examples": "examples", "duplicates": "duplicates", "ambiguous_inputs": "inputs with several outputs"}
     print_table((name, f"{found[key]:,}") for key, name in names.items())
     echo()
@@ -164,9 +165,9 @@ def _print(found: dict[str, Any]) -> None:
         echo(f"\nNeighborhood {coverage['rule']}: {percent(coverage['share'])} of the different examples have one")
         echo(f"  ({coverage['account']})")
         for target, *prototypes in coverage["examples"]:
-            echo(f"\n  target       {_shown(Example(**target))}")
+            echo(f"\n  target       {_shown(Example(**target), tokens)}")
             for number, prototype in enumerate(prototypes, start=1):
-                echo(f"  prototype {number}  {_shown(Example(**prototype))}")
+                echo(f"  prototype {number}  {_shown(Example(**prototype), tokens)}")
     if found["test"] is not None:
         test = found["test"]
         known = f"training pairs among them: {test['pairs']:,}, inputs: {test['inputs']:,}"
@@ -174,8 +175,10 @@ def _print(found: dict[str, Any]) -> None:
         echo(f"Test tokens never seen in training: {' '.join(test['unseen_tokens']) or 'none'}")
 
 
-def _shown(example: Example) -> str:
-    """Returns an example for people: of word forms, lemma and form in one piece."""
+def _shown(example: Example, tokens: str) -> str:
+    """Returns an example for people: code as it is written, and of word forms, lemma and form in one piece."""
+    if tokens == "code":
+        return f"{join(example.x, tokens)} ▷ {join(example.y, tokens)}"
     if not are_inflections([example]):
         return str(example)
     lemma, tags = split_analysis(example.x)
