@@ -1,0 +1,110 @@
+"""JSON, SQL and logical forms: taken apart on reading, whole again in whatever is written."""
+
+import json
+from pathlib import Path
+
+import own_files
+import pytest
+from commands import Run
+
+from recombine.data import files
+from recombine.data.code import join, kind_of
+
+TOLD = "All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.\n"
+
+
+def written(folder: Path, kind: str) -> Path:
+    path = folder / f"{kind}.tsv"
+    path.write_text("".join(f"{x}\t{y}\n" for x, y in own_files.make(kind, 120).train))
+    return path
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Path:
+    return written(tmp_path, "commands")
+
+
+def test_inspect_reads_json_as_code(run: Run, commands: Path) -> None:
+    done = run("inspect", commands, "--neighborhood", "swap")
+    assert done.err.startswith(TOLD)
+    assert done.err.endswith(f"Next: recombine augment {commands} --tokens code -n 400 -o augmented.jsonl\n")
+    assert '▷ {"intent": "' in done.out
+    as_words = run("inspect", commands, "--tokens", "words", "--neighborhood", "none")
+    assert as_words.err == f"Next: recombine augment {commands} --tokens words -n 400 -o augmented.jsonl\n"
+
+
+@pytest.mark.parametrize(("kind", "token"), [("questions", "'Tom"), ("sentences", "(")])
+def test_code_is_suggested_where_words_have_brackets(run: Run, tmp_path: Path, kind: str, token: str) -> None:
+    path = written(tmp_path, kind)
+    done = run("inspect", path, "--neighborhood", "none")
+    assert done.err.startswith("Outputs have brackets or quotes in one token with words, such as ")
+    assert token in done.err
+    assert f"augment {path} --tokens code" in done.err
+    assert "brackets" not in run("inspect", path, "--tokens", "words", "--neighborhood", "none").err
+
+
+@pytest.mark.parametrize("kind", own_files.KINDS)
+def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: Path, kind: str) -> None:
+    path, samples = written(tmp_path, kind), {}
+    for name in ("new.tsv", "new.jsonl"):
+        new = tmp_path / name
+        done = run("augment", path, "--tokens", "code", "--method", "geca", "-n", 20, "-o", new)
+        assert done.code == 0, done.err
+        samples[name] = [(join(each.x), join(each.y)) for each in files.read(new, tokens="code")]
+    assert samples["new.tsv"] == samples["new.jsonl"]
+    assert [tuple(line.split("\t")) for line in (tmp_path / "new.tsv").read_text().splitlines()] == samples["new.tsv"]
+    for to in ("tsv", "jsonl", "yoyodyne", "fairseq", "opennmt", "hf"):
+        done = run("export", path, tmp_path / "new.tsv", "--tokens", "code", "--to", to, "-o", tmp_path / to)
+        assert done.code == 0, done.err
+    lines = (tmp_path / "tsv" / "train.tsv").read_text().splitlines()
+    assert lines == [*path.read_text().splitlines(), *("\t".join(sample) for sample in samples["new.tsv"])]
+    rows = [json.loads(line) for line in (tmp_path / "hf" / "new.jsonl").read_text().splitlines()]
+    assert [(row["input"], row["output"]) for row in rows] == samples["new.tsv"]
+
+
+def test_what_was_settled_for_training_examples_holds_for_samples(run: Run, commands: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.tsv"
+    assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
+    with new.open("a") as stream:
+        stream.write("play nothing\tno JSON\n")  # so that this file alone would be one of words
+    done = run("audit", new, "--train", commands)
+    assert done.err.startswith(TOLD)
+    assert "Warning" not in done.err
+
+
+def test_predictors_remember_code_and_write_texts(run: Run, commands: Path, tmp_path: Path, tiny: None) -> None:
+    model, predicted = tmp_path / "model", tmp_path / "predicted.tsv"
+    done = run("train", commands, "--epochs", 1, "-o", model, "--threads", 1)
+    assert done.code == 0, done.err
+    assert TOLD in done.err
+    assert "never seen" not in run("evaluate", model, commands).err
+    done = run("predict", model, commands, "-o", predicted)
+    assert done.code == 0, done.err
+    asked = [line.split("\t")[0] for line in commands.read_text().splitlines()]
+    assert [line.split("\t")[0] for line in predicted.read_text().splitlines()] == asked
+    assert run("score", "--gold", commands, "--predicted", predicted).code == 0
+
+
+def test_texts_count_in_scores_not_tokens(run: Run, tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold.tsv", tmp_path / "predicted.jsonl"
+    gold.write_text('go\t{"a": [1, 2]}\ngo on\t{"a": 3}\n')
+    made = [("go", ["{", '"a"', ":", "[1,", "2", "]", "}"]), ("go on", ["{", '"', "b", '"', ":", "3", "}"])]
+    predicted.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in made))
+    done = run("score", "--gold", gold, "--predicted", predicted, "--json")
+    assert json.loads(done.out)["all"]["exact_match"] == 0.5
+
+
+def test_only_json_is_code_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "file.tsv"
+    for outputs, kind in (
+        (['{"a": 1}', "[2]"], "code"),
+        (['{"a": 1}', "no"], "words"),
+        (["1", "2"], "words"),
+        (['{"a":1}', '{"a": 1'], "words"),
+    ):
+        path.write_text("".join(f"x\t{y}\n" for y in outputs))
+        assert files.tokens_of(path) == kind_of(outputs) == kind
+        assert [join(each.y) for each in files.read(path, tokens="code")] == outputs
+        assert files.read(path) == files.read(path, tokens=kind)
+    (tmp_path / "file.jsonl").write_text('{"x": "a", "y": "[1, 2]"}\n')
+    assert files.read(tmp_path / "file.jsonl")[0].y == ("[", "1", ",", "2", "]")

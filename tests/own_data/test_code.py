@@ -1,0 +1,45 @@
+"""Data with JSON in them, as Python users hand them over."""
+
+from pathlib import Path
+
+import own_files
+from tiny_networks import PREDICTOR
+
+from recombine import GECA, Predictor, read
+from recombine.own_data.inputs import as_examples
+
+PAIRS = own_files.make("commands", 100).train
+
+
+def test_json_is_code_unless_something_else_is_asked_for(tmp_path: Path) -> None:
+    x, y = as_examples(PAIRS)[0].x, as_examples(PAIRS)[0].y
+    assert y[:4] == ("{", '"', "intent", '"')
+    assert as_examples(PAIRS, tokens="words")[0].y[0] == '{"intent":'
+    assert as_examples([*PAIRS, ("stop", "nothing")])[0].y[0] == '{"intent":'
+    assert as_examples([(x, y)]) == as_examples(PAIRS[:1])
+    (tmp_path / "file.tsv").write_text("".join(f"{x}\t{y}\n" for x, y in PAIRS))
+    assert read(tmp_path / "file.tsv") == as_examples(PAIRS)
+
+
+def test_augmenters_give_texts_for_texts(tmp_path: Path) -> None:
+    inputs, outputs = zip(*PAIRS, strict=True)
+    geca = GECA(n=10)
+    X, y = geca.fit_resample(inputs, outputs)
+    assert geca.tokens_ == "code"
+    assert str(geca.report_).splitlines()[1] == "tokens: code (all outputs are JSON)"
+    right = own_files.oracle_of("commands").right
+    assert len(X) > len(PAIRS)
+    assert X[: len(PAIRS)] == inputs
+    assert sum(map(right, X, y)) >= 0.9 * len(X)
+    geca.save(tmp_path / "geca")
+    assert GECA.load(tmp_path / "geca").tokens_ == "code"
+
+
+def test_predictors_read_and_write_texts(tmp_path: Path) -> None:
+    from_texts = Predictor(network=PREDICTOR, epochs=1).fit(PAIRS)
+    assert from_texts.tokens_ == Predictor(network=PREDICTOR, epochs=1).fit(as_examples(PAIRS)).tokens_ == "code"
+    from_texts.save(tmp_path / "model")
+    loaded = Predictor.load(tmp_path / "model")
+    assert loaded.tokens_ == "code"
+    assert isinstance(loaded.predict(PAIRS[0][0]), str)
+    assert Predictor(network=PREDICTOR, epochs=1, tokens="words").fit(PAIRS).tokens_ == "words"
