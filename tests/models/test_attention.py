@@ -1,5 +1,4 @@
 import math
-from itertools import compress
 
 import pytest
 import torch
@@ -57,6 +56,12 @@ SECOND = [B, D, A, SEP, C, D, EOS]
 PROTOTYPES = torch.tensor([[[FIRST, SECOND]]])
 
 
+def test_the_second_keeps_what_the_first_lacks_in_its_order() -> None:
+    left = hide_shared_tokens(PROTOTYPES, D + 1)
+    assert left.tokens[0, 0].tolist() == [FIRST, [D, SEP, D, EOS, PAD, PAD, PAD]]
+    assert left.shown[0, 0, 1].tolist() == [False, True, False, True, False, True, True]
+
+
 TOKENS = st.lists(st.integers(SEP + 1, SEP + 5), max_size=3)
 
 
@@ -66,17 +71,18 @@ def pair(x: list[int], y: list[int]) -> list[int]:
 
 @given(st.lists(st.builds(pair, TOKENS, TOKENS), min_size=1, max_size=3))
 def test_what_is_left_is_the_list_without_the_tokens_of_the_first(prototypes: list[list[int]]) -> None:
-    tokens = torch.tensor([[prototypes]])
-    left = hide_shared_tokens(tokens, SEP + 6)
+    left = hide_shared_tokens(torch.tensor([[prototypes]]), SEP + 6).tokens[0, 0].tolist()
     first, *later = prototypes
-    assert left.tokens[0, 0, 0].tolist() == first
-    assert torch.equal(left.shown[:, :, 0], tokens[:, :, 0] != PAD)
-    for k, whole in enumerate(later, start=1):
-        shown = [token in (SEP, EOS) or (token != PAD and token not in first) for token in whole]
-        assert left.shown[0, 0, k].tolist() == shown
-        kept = list(compress(whole, shown))
-        assert left.tokens[0, 0, k].tolist() == kept + [PAD] * (len(whole) - len(kept))
-    assert torch.equal(left.tokens.gather(-1, left.places)[left.shown], tokens[left.shown])
+    assert left[0] == first
+    for ours, whole in zip(left[1:], later, strict=True):
+        kept = [token for token in whole if token in (SEP, EOS) or (token != PAD and token not in first)]
+        assert ours == kept + [PAD] * (len(whole) - len(kept))
+
+
+def test_places_lead_from_the_original_to_what_is_left() -> None:
+    left = hide_shared_tokens(PROTOTYPES, D + 1)
+    found = left.tokens.gather(-1, left.places)
+    assert torch.equal(found[left.shown], PROTOTYPES[left.shown])
 
 
 def network(*, hiding: bool) -> Recombiner:

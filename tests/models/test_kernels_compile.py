@@ -14,8 +14,22 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
-from recombine.models.kernels import attend, attend_gradient, cell, cell_gradient, drop, weighed  # noqa: E402
-from recombine.models.kernels.elementwise import adam, norms, random_bytes  # noqa: E402
+from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
+from recombine.models.kernels.elementwise import (  # noqa: E402  # noqa: E402
+    adam,
+    drop,
+    norms,
+    random_bytes,
+    random_words,
+)
+from recombine.models.kernels.lstm import (  # noqa: E402  # noqa: E402  # noqa: E402
+    cell,
+    cell_and_attend,
+    cell_and_attend_gradient,
+    cell_gradient,
+    encode,
+    encode_gradient,
+)
 from recombine.models.noise import Drop  # noqa: E402
 from recombine.models.packing import Packing  # noqa: E402
 
@@ -60,31 +74,86 @@ def sizes(request: pytest.FixtureRequest) -> tuple[int, int, int, int]:
     return request.param
 
 
-def test_all_compile(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
-    R, B, K, S = sizes
+def test_drop(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
     x, where = torch.empty(R, B, H, dtype=dtype), Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
-    gates, bias, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, 1, 4 * H, dtype=dtype), torch.empty(R, B, H)
     for dropping in (None, where):
-        for other in (None, x):
-            drop(x, dropping, out=x, plus=other)
-            cell(gates, bias, c, c, x, pre=dropping and x, where=dropping, later=other)
-        for uses in (1, 2, 3):
-            cell_gradient(gates, bias, c, c, d_h=[x] * uses, d_pre=x, where=dropping, d_c=c, d_gates=gates)
+        for plus in (None, x):
+            drop(x, dropping, out=x, plus=plus)
+    assert len(compiled) == 4
+    assert all(compiled)
+
+
+def test_cell(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
+    gates, h, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H)
+    bias, where = torch.empty(R, 1, 4 * H, dtype=dtype), Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
+    for later in (None, h):
+        cell(gates, bias, c, c, h, later=later)
+        cell(gates, bias, c, c, h, pre=h, drop=where, later=later)
+    for d_h in ([h], [h, h], [h, h, h]):
+        for dropping in (None, where):
+            cell_gradient(gates, bias, c, c, d_h=d_h, d_pre=h, drop=dropping, d_c=c, d_gates=gates)
+    assert len(compiled) == 10
+    assert all(compiled)
+
+
+def test_cell_and_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, _, S = sizes
+    gates, pre, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, 2 * H, dtype=dtype), torch.empty(R, B, H)
+    bias, keys, h = torch.empty(R, 1, 4 * H, dtype=dtype), torch.empty(R, B, S, H, dtype=dtype), pre[..., :H]
+    scores, weights = torch.empty(R, B, S), torch.empty(R, B, S, dtype=dtype)
+    for later in (None, h):
+        cell_and_attend(gates, bias, c, c, pre, later, keys, keys, scores, scores=scores, weights=weights)
+    for too in (None, h):
+        for d_scores in (None, scores):
+            cell_and_attend_gradient(
+                gates, bias, c, c, keys, keys, weights,
+                d_pre=pre, d_h=h, d_h_too=too, d_scores=d_scores, d_all=weights, d_c=c, d_gates=gates,
+            )  # fmt: skip
+    assert len(compiled) == 6
+    assert all(compiled)
+
+
+def test_bilstm(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, *_ = sizes
+    gates, bias = torch.zeros(2 * R, 1, B, 4 * H, dtype=dtype), torch.empty(2 * R, 1, 4 * H, dtype=dtype)
+    weight, lengths, h = (
+        torch.zeros(2 * R, H, 4 * H, dtype=dtype),
+        torch.ones(R, B, dtype=torch.long),
+        gates[:, 0, :, :H],
+    )
+    encoded = encode(gates, bias, weight, lengths)
+    encode_gradient(gates, encoded.c, weight, lengths, d_states=encoded.states, d_h=h, d_c=h.float())
+    assert len(compiled) == 2
+    assert all(compiled)
+
+
+def test_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, K, S = sizes
+    packing = Packing.whole(3, B, torch.device("cpu"))
     query, keys = torch.empty(R, B, K, H, dtype=dtype), torch.empty(R, B, K, S, H, dtype=dtype)
     scores, out = torch.empty(R, B, K, S), torch.empty(R, B, K * H, dtype=dtype)
     weights = scores.to(dtype)
-    for added in (None, scores):
-        attend(query, keys, keys, added, scores=scores, weights=weights, out=out)
-        attend_gradient(keys, keys, weights, d_scores=added, d_out=out, d_all=weights)
-    packing = Packing.whole(3, B, torch.device("cpu"))
+    for bias in (None, scores):
+        attend(query, keys, keys, bias, scores=scores, weights=weights, out=out)
+    for d_scores in (None, scores):
+        attend_gradient(keys, keys, weights, d_scores=d_scores, d_out=out, d_all=weights)
     weighed(torch.empty(R, 3 * B, K, S, dtype=dtype), torch.empty(R, 3 * B, K, H, dtype=dtype), packing)
-    parameter, each = torch.empty(R, H), torch.empty(R)
+    assert len(compiled) == 5
+    assert all(compiled)
+
+
+def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, *_ = sizes
+    parameter, each, one = torch.empty(R, H), torch.empty(R), torch.ones(())
     computed = parameter.to(dtype)
     adam(
         parameter, computed, computed, parameter, parameter,
-        lr=each, scale=each, step=torch.ones(()), betas=(0.9, 0.999), epsilon=1e-8,
+        lr=each, scale=each, step=one, betas=(0.9, 0.999), epsilon=1e-8,
     )  # fmt: skip
     norms([computed], R)
+    random_words(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), 9)
     random_bytes(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), torch.arange(3), 9)
-    assert len(compiled) == 4 + 4 + 6 + 4 + 1 + 3
+    assert len(compiled) == 4
     assert all(compiled)

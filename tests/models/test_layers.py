@@ -41,21 +41,30 @@ def test_a_population_of_lstms_equals_torchs_own_on_sequences_of_any_length(proj
             assert torch.allclose(c[r, n], final_c.sum(0), atol=1e-12)
 
 
-def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
-    linear, embed, weight = Linear(2, 3, 4), Embedding(2, 5, 3, tied=True), torch.randn(4, 3, 7, dtype=torch.double)
-    for layer in (linear, embed):
-        initialize(layer.double(), [0, 1])
-    for count in (2, 20):  # of many tokens each is mapped once, of few every one
+def test_tokens_are_mapped_by_their_embeddings_however_many_there_are() -> None:
+    """Of many tokens each is mapped once, of few every one."""
+    embed, weight = Embedding(2, 5, 3, tied=False).double(), torch.randn(4, 3, 7, dtype=torch.double)
+    initialize(embed, [0, 1])
+    for count in (2, 20):
         tokens = torch.randint(0, 5, (2, 2, count))
-        vectors = embed(tokens)
-        for r in range(2):
-            assert torch.equal(vectors[r], embed.weight[r][tokens[r]])
-            assert torch.allclose(embed._by_product(tokens)[r], vectors[r])  # as on a GPU
-            assert torch.allclose(linear(vectors)[r], vectors[r] @ linear.weight[r] + linear.bias[r], atol=1e-12)
-            assert torch.allclose(embed.scores(vectors)[r], vectors[r] @ embed.weight[r].T, atol=1e-12)
-        for drop in (None, Drop.at(0.5, torch.randint(0, 256, vectors.shape, dtype=torch.uint8))):
-            expected = dropped(vectors, drop).flatten(0, 1) @ weight
-            assert torch.allclose(embed.mapped(tokens, drop, weight), expected, atol=1e-12)
+        expected = embed(tokens).flatten(0, 1) @ weight
+        assert torch.allclose(embed.mapped(tokens, None, weight), expected, atol=1e-12)
+        drop = Drop.at(0.5, torch.randint(0, 256, (2, 2, count, 3), dtype=torch.uint8))
+        expected = dropped(embed(tokens), drop).flatten(0, 1) @ weight
+        assert torch.allclose(embed.mapped(tokens, drop, weight), expected, atol=1e-12)
+
+
+def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
+    linear, embedding = Linear(2, 3, 4), Embedding(2, 5, 3, tied=True)
+    initialize(linear, [0, 1])
+    initialize(embedding, [0, 1])
+    tokens = torch.tensor([[[0, 4], [2, 2]], [[1, 3], [4, 0]]])
+    vectors = embedding(tokens)
+    for r in range(2):
+        assert torch.equal(vectors[r], embedding.weight[r][tokens[r]])
+        assert torch.allclose(embedding._by_product(tokens)[r], vectors[r])  # as on a GPU
+        assert torch.allclose(linear(vectors)[r], vectors[r] @ linear.weight[r] + linear.bias[r], atol=1e-6)
+        assert torch.allclose(embedding.scores(vectors)[r], vectors[r] @ embedding.weight[r].T, atol=1e-6)
 
 
 @pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
@@ -71,15 +80,25 @@ def test_initial_parameters_depend_on_the_replicas_own_seed_only(architecture: A
 
 
 def test_initial_parameters_have_the_ranges_that_they_are_said_to_have() -> None:
-    linear, tied, untied = Linear(1, 25, 300), Embedding(1, 300, 16, tied=True), Embedding(1, 300, 16, tied=False)
-    lstm, closed = LSTMWeights(1, 2, 5, 7, 100), LSTMWeights(1, 2, 5, 7, 100, forget_bias=0.0)
-    for layer in (linear, tied, untied, lstm, closed):
+    linear, embedding, lstm = Linear(1, 25, 300), Embedding(1, 300, 16, tied=True), LSTMWeights(1, 2, 5, 7, 100)
+    for layer in (linear, embedding, lstm):
         initialize(layer, [0])
-    assert tied.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
+    assert embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
+    untied = Embedding(1, 300, 16, tied=False)
+    initialize(untied, [0])
     assert untied.weight.std().item() == pytest.approx(1, rel=0.05)
-    biases = lstm.bias.unflatten(-1, (4, 100)).clone()
-    biases[..., 1, :] -= 1  # the forget gates'
-    within = ((linear.weight, 0.2), (linear.bias, 0.2), (lstm.input, 0.1), (lstm.state, 0.1), (biases, 0.1))
-    for values, bound in (*within, (closed.bias, 0.1)):
-        assert 0.95 * bound < values.abs().max() <= bound + 1e-6
+    forget = lstm.bias.unflatten(-1, (4, 100))[..., 1, :]
+    others = lstm.bias.unflatten(-1, (4, 100))[..., [0, 2, 3], :]
+    for values, bound in (
+        (linear.weight, 0.2),
+        (linear.bias, 0.2),
+        (lstm.input, 0.1),
+        (lstm.state, 0.1),
+        (others, 0.1),
+    ):
+        assert 0.95 * bound < values.abs().max() <= bound
         assert values.mean().abs() < 4 * bound / math.sqrt(3 * values.numel())
+    assert 0.9 <= forget.min() < forget.max() <= 1.1
+    closed = LSTMWeights(1, 2, 5, 7, 100, forget_bias=0.0)
+    initialize(closed, [0])
+    assert -0.1 <= closed.bias.min() < closed.bias.max() <= 0.1

@@ -114,6 +114,7 @@ def test_positions_are_numbered_step_by_step_and_a_packing_is_made_once() -> Non
     assert packing.step.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3]
     assert packing.spans.tolist() == [4, 3, 2, 2]
     assert packing.places.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12]
+    assert packing.before[4:].tolist() == [0, 1, 2, 3, 4, 5, 8]
     assert packing.at(2) == slice(8, 10)
     assert packing.at(1, 2) == slice(4, 6)
     assert steps(2, 4) is Packing.of((4, 4), CPU)

@@ -7,7 +7,6 @@ from slow_reference import Masks, Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
 from recombine.models.noise import Drop, Noise
-from recombine.models.noise import Masks as Dropping
 from recombine.models.packing import Packing
 from recombine.models.recombiner import NEVER_WRITTEN
 from recombine.models.scoring import decode, score
@@ -64,9 +63,9 @@ def test_a_feed_vector_dropped_twice_is_fed_back_as_it_was_written_from() -> Non
     sources, targets = batch(model, 3)
     context, previous = model.remember(sources), targets.transpose(1, 2)[:, :2]
     noise = Recorder([1, 2])
-    masks = Dropping.draw(model.architecture, noise, Packing.whole(2, 3, previous.device), training=True)
-    last, scores = decode(model, context, context.state, previous, masks)
+    last, scores = decode(model.train(), context, context.state, previous, noise=noise)
     (mask,) = noise.masks
+    model.eval()
     first, _ = decode(model, context, context.state, previous[:, :1])
     second, _ = decode(model, context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
     assert (mask == 0).any()

@@ -88,11 +88,7 @@ class Attention(nn.Module):
         scores = (memory.keys @ queries.unsqueeze(-1)).squeeze(-1)
         scores = scores.to(memory.padding.dtype) + memory.padding
         if self.reach:
-            distance = torch.arange(scores.shape[-1], device=query.device) - step
-            near_to = torch.arange(-self.reach, self.reach + 1, device=query.device)
-            distances = (distance.clamp(-self.reach, self.reach).unsqueeze(1) == near_to).to(
-                query.dtype
-            )  # one-hot rows
+            distances = self._distances(scores.shape[-1], step, query)  # (S, 2·reach + 1), one-hot rows
             near = self._per_prototype(self.near_key, queries.unsqueeze(3)).squeeze(3)
             scores = scores + (near / math.sqrt(self.size)) @ distances.T
         weights = torch.softmax(scores, dim=-1).to(memory.values.dtype)
@@ -101,6 +97,10 @@ class Attention(nn.Module):
             near = (weights @ distances).unsqueeze(3)
             retrieved = retrieved + self._per_prototype(self.near_value, near).squeeze(3)
         return scores, retrieved.flatten(2)
+
+    def _distances(self, sources: int, step: int, like: Tensor) -> Tensor:
+        distance = (torch.arange(sources, device=like.device) - step).clamp(-self.reach, self.reach) + self.reach
+        return (distance.unsqueeze(1) == torch.arange(2 * self.reach + 1, device=like.device)).to(like.dtype)
 
 
 class OwnAttention(Linear):

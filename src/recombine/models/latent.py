@@ -59,9 +59,7 @@ def von_mises_fisher(mean: Tensor, kappa: float, noise: Noise) -> Tensor:
     b = free / (2 * kappa + math.sqrt(4 * kappa**2 + free**2))
     x0 = (1 - b) / (1 + b)
     c = kappa * x0 + free * math.log(1 - x0**2)
-    # Draws from Beta(free / 2, free / 2): the squared projections of normal vectors.
-    one, other = (noise.normal(batch * PROPOSALS, free).square().sum(-1) for _ in range(2))
-    beta = (one / (one + other)).view(-1, batch, PROPOSALS)
+    beta = _symmetric_beta(free / 2, batch * PROPOSALS, noise).view(-1, batch, PROPOSALS)
     cosines = (1 - (1 + b) * beta) / (1 - (1 - b) * beta)
     threshold = noise.uniform(batch, PROPOSALS).clamp(min=1e-30).log()
     accepted = kappa * cosines + free * torch.log(1 - x0 * cosines) - c >= threshold
@@ -70,3 +68,10 @@ def von_mises_fisher(mean: Tensor, kappa: float, noise: Noise) -> Tensor:
     around = noise.normal(batch, size)
     around = _unit(around - (around * mean).sum(-1, keepdim=True) * mean)
     return cosine * mean + (1 - cosine**2).clamp(min=0).sqrt() * around
+
+
+def _symmetric_beta(alpha: float, count: int, noise: Noise) -> Tensor:
+    """Draws from Beta(α, α), where 2α is a whole number: the squared projections of normal vectors."""
+    dimensions = round(2 * alpha)
+    first, second = (noise.normal(count, dimensions).square().sum(-1) for _ in range(2))
+    return first / (first + second)

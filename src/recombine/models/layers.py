@@ -13,7 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recombine.data.vocabulary import PAD
+from recombine.models.device import fused
 from recombine.models.fast import lstm
+from recombine.models.fast.lstm import affine
 from recombine.models.noise import Drop, dropped
 
 FEW = 256
@@ -39,8 +41,7 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Maps (R, ..., inputs) to (R, ..., outputs)."""
-        rows = x.flatten(1, -2)
-        y = torch.bmm(rows, self.weight) if self.bias is None else torch.baddbmm(self.bias, rows, self.weight)
+        y = affine(x.flatten(1, -2), self.weight, self.bias)
         return y.view(*x.shape[:-1], y.shape[-1])
 
     def draw(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
@@ -85,10 +86,10 @@ class Embedding(nn.Module):
         replicas, ways, count = tokens.shape
         vocabulary, size = self.weight.shape[1:]
         if drop is not None or tokens.is_cuda or count < vocabulary:
-            return torch.bmm(dropped(self(tokens), drop).flatten(0, 1), weight)
+            return affine(dropped(self(tokens), drop).flatten(0, 1), weight, None)
         table = self.weight.unsqueeze(1).expand(-1, ways, -1, -1).reshape(replicas * ways, vocabulary, size)
         start = torch.arange(0, replicas * ways * vocabulary, vocabulary).unsqueeze(1)
-        return F.embedding(tokens.reshape(-1, count) + start, torch.bmm(table, weight).flatten(0, 1))
+        return F.embedding(tokens.reshape(-1, count) + start, affine(table, weight, None).flatten(0, 1))
 
     def _by_product(self, tokens: Tensor) -> Tensor:
         """Does the same by products with one-hot rows."""
@@ -159,11 +160,19 @@ class BiLSTM(nn.Module):
             States (R, N, S, 2H), projected if asked for, anything at padding; and the final hidden and cell states,
             directions summed, (R, N, H) each.
         """
-        count, steps = tokens.shape[1:]
-        reading = lstm.Reading((tokens != PAD).sum(-1).clamp(min=1), steps)
+        lengths = (tokens != PAD).sum(-1).clamp(min=1)
         inputs, state, bias = (
             each.flatten(0, 1) for each in (self.weights.input, self.weights.state, self.weights.bias)
         )
+        count, steps = tokens.shape[1:]
+        if fused(tokens.device):
+            x = dropped(embed(tokens.transpose(1, 2).flatten(1)), drop)
+            both = x.unsqueeze(1).expand(-1, 2, -1, -1).reshape(len(inputs), *x.shape[1:])
+            gates = torch.bmm(both, inputs).view(len(inputs), steps, count, -1)
+            states, h, c = lstm.bilstm(gates, bias, state, lengths)
+            states = states if project is None else project(states)
+            return states, *(each.unflatten(0, (-1, 2)).sum(1) for each in (h, c))
+        reading = lstm.Reading(lengths, steps)
         if drop is not None:
             drop = drop._replace(bits=reading.read(drop.bits.unflatten(1, (steps, count)).transpose(1, 2)))
         h, c = lstm.lstm(embed.mapped(reading.read(tokens), drop, inputs), bias, state, reading.packing)
@@ -173,7 +182,7 @@ class BiLSTM(nn.Module):
             parts = torch.bmm(h, project.weight.view(len(h), h.shape[-1], -1))
             states = reading.states(parts).sum(3)
             states = states if project.bias is None else states + project.bias.unsqueeze(1)
-        return states, reading.finals(h), reading.finals(c)
+        return states, reading.finals(h).sum(2), reading.finals(c).sum(2)
 
 
 def initialize(model: nn.Module, seeds: Sequence[int]) -> None:

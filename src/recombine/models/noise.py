@@ -1,8 +1,8 @@
 """Randomness as an argument: a model draws the same random numbers alone and in a population."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -48,7 +48,7 @@ class Drop(NamedTuple):
         if further is None or not further.limit:
             further = Drop(torch.full_like(self.bits, 255), 1, 1.0)
         bits, later = further.bits.clone(), slice(packing.batch, None)
-        before = packing.offsets[packing.step[later] - 1] + packing.rows[later]
+        before = packing.before[later]
         bits[:, later].masked_fill_(self.lost.index_select(1, before), 0)
         return Drop(bits, further.limit, self.scale * further.scale)
 
@@ -89,76 +89,168 @@ def dropped(x: Tensor, drop: Drop | None) -> Tensor:
     """Returns x, in part dropped."""
     if drop is None:
         return x
-    return x * (~drop.lost).to(x.dtype) * drop.scale  # the scale last, as it is no number of lower precisions
+    if fused(x.device):
+        return cast(Tensor, _Dropped.apply(x, drop))  # type: ignore[no-untyped-call]
+    return x * drop.factors(x.dtype)
+
+
+class _Dropped(torch.autograd.Function):
+    """The same by a kernel."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, drop: Drop) -> Tensor:  # noqa: ANN401
+        ctx.drop = drop
+        return _by_kernel(x, drop)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        return _by_kernel(gradient, ctx.drop), None
+
+
+def _by_kernel(x: Tensor, where: Drop) -> Tensor:
+    from recombine.models.kernels.elementwise import drop
+
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    drop(x.flatten(1, -2), where._replace(bits=where.bits.flatten(1, -2)), out=out.flatten(1, -2))
+    return out
+
+
+class TorchStreams:
+    """A generator for each replica.
+
+    Args:
+        seeds: One per replica.
+        device: Where the numbers are drawn.
+        longest: Bytes are drawn for at least this many steps, so that a replica draws the same numbers however long its
+            neighbours' sequences are.
+    """
+
+    def __init__(self, seeds: Sequence[int], device: torch.device, longest: int) -> None:
+        self.device, self.longest = device, longest
+        self.generators: Sequence[torch.Generator] = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        drawn = max(packing.steps, self.longest)
+        each = drawn * packing.batch * size
+        # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
+        words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self.device)
+        for row, generator in zip(words, self.generators, strict=True):
+            row.random_(-(2**63), None, generator=generator)
+        return packing.pack(words.view(torch.uint8)[:, :each].view(-1, drawn, packing.batch, size))
+
+    def uniform(self, shape: torch.Size) -> Tensor:
+        """Returns numbers from U[0, 1) of shape (R, *shape)."""
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.uniform_(generator=generator)
+        return drawn
+
+    def normal(self, shape: torch.Size) -> Tensor:
+        """Returns standard normal numbers of shape (R, *shape)."""
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.normal_(generator=generator)
+        return drawn
+
+    def state(self) -> list[Tensor]:
+        """Returns the generators' states."""
+        return [generator.get_state() for generator in self.generators]
+
+    def restore(self, states: Sequence[Tensor]) -> None:
+        """Puts the generators back to their states."""
+        for generator, state in zip(self.generators, states, strict=True):
+            generator.set_state(state.cpu())
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self.generators = [self.generators[number] for number in chosen]
+
+
+class KernelStreams:
+    """Numbers that are a function of the replica's seed, how many draws there were, and the place.
+
+    Args:
+        seeds: One per replica.
+        device: Where the numbers are drawn.
+    """
+
+    generators: Sequence[torch.Generator] = ()
+
+    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
+        signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
+        self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
+        self._draws = torch.zeros((), dtype=torch.int64, device=device)
+
+    def _words(self, count: int) -> Tensor:
+        from recombine.models.kernels.elementwise import random_words
+
+        return random_words(self._seeds, self._draws, count)
+
+    def bytes(self, packing: Packing, size: int) -> Tensor:
+        """Returns random bytes (R, N, size)."""
+        from recombine.models.kernels.elementwise import random_bytes
+
+        return random_bytes(self._seeds, self._draws, packing.places, size)
+
+    def uniform(self, shape: torch.Size) -> Tensor:
+        """Returns numbers from U[0, 1) of shape (R, *shape)."""
+        words = self._words(shape.numel())
+        return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
+
+    def normal(self, shape: torch.Size) -> Tensor:
+        """Returns standard normal numbers of shape (R, *shape), after Box and Muller."""
+        radius = (-2 * torch.log1p(-self.uniform(shape))).sqrt_()
+        return radius * torch.cos(2 * math.pi * self.uniform(shape))
+
+    def state(self) -> list[Tensor]:
+        """Returns the seeds and the number of draws."""
+        return [self._seeds, self._draws]
+
+    def restore(self, states: Sequence[Tensor]) -> None:
+        """Goes on from seeds and a number of draws."""
+        for mine, saved in zip(self.state(), states, strict=True):
+            mine.copy_(saved)
+
+    def keep(self, chosen: Sequence[int]) -> None:
+        """Goes on for the chosen of the replicas only."""
+        self._seeds = self._seeds[list(chosen)]
 
 
 class Noise:
     """Draws random tensors for a population, each replica from a stream of its own.
-
-    By torch, there is a generator for each replica. By kernels, numbers are a function of the replica's seed, how many
-    draws there were, and the place.
 
     Args:
         seeds: One seed per replica.
         device: Where the tensors are drawn.
         longest: Masks over sequences are drawn for this many steps and cut to what is needed, so that a replica draws
             the same numbers however long its neighbours' sequences are; 0: for just the steps that are needed.
-
-    Attributes:
-        generators: The generators of torch's that numbers are drawn from, which a CUDA graph has to know.
     """
 
     def __init__(self, seeds: Sequence[int], device: torch.device | str = "cpu", *, longest: int = 0) -> None:
-        self._device, self._longest = torch.device(device), longest
-        self._by_kernels = fused(self._device)
-        self.generators: Sequence[torch.Generator] = ()
-        if self._by_kernels:
-            signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
-            self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
-            self._draws = torch.zeros((), dtype=torch.int64, device=device)
-        else:
-            self.generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+        device = torch.device(device)
+        kernels = fused(device)
+        self._streams = KernelStreams(seeds, device) if kernels else TorchStreams(seeds, device, longest)
+
+    @property
+    def generators(self) -> Sequence[torch.Generator]:
+        """The generators of torch's that numbers are drawn from, which a CUDA graph has to know."""
+        return self._streams.generators
 
     def uniform(self, *shape: int) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
-        if not self._by_kernels:
-            return self._drawn(torch.Tensor.uniform_, shape)
-        from recombine.models.kernels.elementwise import random_bytes
-
-        count = math.prod(shape)
-        places = torch.arange(-(-count // 4), device=self._device)  # of four words each
-        words = random_bytes(self._seeds, self._draws, places, 16).view(torch.int32).flatten(1)[:, :count]
-        return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
+        return self._streams.uniform(torch.Size(shape))
 
     def normal(self, *shape: int) -> Tensor:
         """Returns standard normal numbers of shape (R, *shape)."""
-        if not self._by_kernels:
-            return self._drawn(torch.Tensor.normal_, shape)
-        radius = (-2 * torch.log1p(-self.uniform(*shape))).sqrt_()  # after Box and Muller
-        return radius * torch.cos(2 * math.pi * self.uniform(*shape))
-
-    def _drawn(self, draw: Callable[..., Tensor], shape: Sequence[int]) -> Tensor:
-        numbers = torch.empty(len(self.generators), *shape, device=self._device)
-        for row, generator in zip(numbers, self.generators, strict=True):
-            draw(row, generator=generator)
-        return numbers
+        return self._streams.normal(torch.Size(shape))
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
         """Returns where to drop at each position (R, N, size), with probability `rate`, to the nearest 1/256.
 
         What is drawn for a row and a step does not depend on which rows the steps have besides.
         """
-        if self._by_kernels:
-            from recombine.models.kernels.elementwise import random_bytes
-
-            return Drop.at(rate, random_bytes(self._seeds, self._draws, packing.places, size))
-        steps = max(packing.steps, self._longest)
-        each = steps * packing.batch * size
-        # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
-        words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self._device)
-        for row, generator in zip(words, self.generators, strict=True):
-            row.random_(-(2**63), None, generator=generator)
-        return Drop.at(rate, packing.pack(words.view(torch.uint8)[:, :each].view(-1, steps, packing.batch, size)))
+        return Drop.at(rate, self._streams.bytes(packing, size))
 
     def among(self, batch: int, places: Tensor) -> "Noise":
         """Returns the noise of those at places (R, B') of a batch, each as if the others were still drawn for."""
@@ -166,40 +258,30 @@ class Noise:
 
     def state(self) -> list[Tensor]:
         """Returns what is needed to go on from here, for a checkpoint."""
-        if self._by_kernels:
-            return [self._seeds, self._draws]
-        return [generator.get_state() for generator in self.generators]
+        return self._streams.state()
 
     def restore(self, states: Sequence[Tensor]) -> None:
         """Goes on from the states of a checkpoint."""
-        if self._by_kernels:
-            for mine, saved in zip(self.state(), states, strict=True):
-                mine.copy_(saved)
-        else:
-            for generator, state in zip(self.generators, states, strict=True):
-                generator.set_state(state.cpu())
+        self._streams.restore(states)
 
     def keep(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, each as if the others were still there."""
-        if self._by_kernels:
-            self._seeds = self._seeds[list(chosen)]
-        else:
-            self.generators = [self.generators[number] for number in chosen]
+        self._streams.keep(chosen)
 
 
 class _Among(Noise):
     """The noise of some examples of a batch, drawn for all of them."""
 
     def __init__(self, noise: Noise, batch: int, places: Tensor) -> None:
-        self.noise, self.batch, self.places = noise, batch, places
+        self._streams, self.batch, self.places = noise._streams, batch, places
 
     def uniform(self, *shape: int) -> Tensor:
-        return taken(self.noise.uniform(self.batch, *shape[1:]), self.places)
+        return taken(super().uniform(self.batch, *shape[1:]), self.places)
+
+    def normal(self, *shape: int) -> Tensor:
+        return taken(super().normal(self.batch, *shape[1:]), self.places)
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
-        whole = self.noise.drop(rate, Packing.whole(packing.steps, self.batch, packing.device), size)
+        whole = super().drop(rate, Packing.whole(packing.steps, self.batch, packing.device), size)
         bits = [taken(each, self.places) for each in whole.bits.unflatten(1, (packing.steps, self.batch)).unbind(1)]
         return whole._replace(bits=torch.cat(bits, dim=1))
-
-    def among(self, batch: int, places: Tensor) -> Noise:
-        return self.noise.among(batch, places)

@@ -28,15 +28,14 @@ class Packing:
         self.full = counts[-1] == counts[0]
 
     @staticmethod
-    @lru_cache(maxsize=256)
     def of(counts: tuple[int, ...], device: torch.device) -> "Packing":
         """Returns the packing of these counts, the same one for the same counts."""
-        return Packing(counts, device)
+        return _packing(counts, device)
 
     @staticmethod
     def whole(steps: int, batch: int, device: torch.device) -> "Packing":
         """Returns the packing in which every step has all rows."""
-        return Packing.of((batch,) * steps, device)
+        return _packing((batch,) * steps, device)
 
     def at(self, step: int, first: int | None = None) -> slice:
         """Returns the positions of a step's rows, or of the first of them."""
@@ -69,6 +68,11 @@ class Packing:
         return self._on_device(np.array(self.starts))
 
     @cached_property
+    def before(self) -> Tensor:
+        """The position (N,) of the same row at the step before, where there is one."""
+        return self.offsets[(self.step - 1).clamp(min=0)] + self.rows
+
+    @cached_property
     def places(self) -> Tensor:
         """Where each position (N,) would be if every step had all rows: its step times B, and its row."""
         return self.step * self.batch + self.rows
@@ -92,6 +96,11 @@ class Packing:
             whole = x.new_full((x.shape[0], self.steps * self.batch, *x.shape[2:]), fill)
             x = whole.index_copy(1, self.places, x)
         return torch.unflatten(x, 1, (self.steps, self.batch))
+
+
+@lru_cache(maxsize=256)
+def _packing(counts: tuple[int, ...], device: torch.device) -> Packing:
+    return Packing(counts, device)
 
 
 def taken(x: Tensor, places: Tensor) -> Tensor:

@@ -45,6 +45,12 @@ class Context(NamedTuple):
         memory = None if self.memory is None else Memory(*(taken(x, places) for x in self.memory))
         return Context(memory, taken(self.tokens, places), State(*(taken(x, places) for x in self.state)))
 
+    def repeated(self, times: int) -> "Context":
+        """Returns the context with every example repeated, for several hypotheses of each."""
+        replicas, batch = self.tokens.shape[:2]
+        places = torch.arange(batch, device=self.tokens.device).repeat_interleave(times)
+        return self.taken(places.expand(replicas, -1))
+
 
 class Recombiner(nn.Module):
     """R replicas of a recombination network.

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from recombine.models.attention import MASKED
 from recombine.models.copying import Scores
-from recombine.models.fast.lstm import Cells, operations, transposed
+from recombine.models.device import fused
+from recombine.models.fast import on_cpu
+from recombine.models.fast.lstm import affine, summed
 from recombine.models.noise import Drop, Masks, dropped
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Context, Recombiner
@@ -43,6 +45,15 @@ class Inputs(NamedTuple):
     to_own_query: Tensor | None = None  # (R, H, H), if the decoder attends to its own output
 
 
+class Outputs(NamedTuple):
+    """What all steps compute."""
+
+    feed: Tensor  # (R, N, F)
+    h: Tensor  # (R, N, H)
+    prototypes: Tensor  # scores before normalisation (R, N, K, S)
+    own: Tensor  # scores of own states (R, N, T - 1), masked where they are not there yet; none: (R, N, 0)
+
+
 def all_steps(
     model: Recombiner, context: Context, previous: Tensor, packing: Packing, masks: Masks, z: Tensor | None
 ) -> Scores:
@@ -56,7 +67,7 @@ def all_steps(
         x = dropped(model.embed(previous), masks.embedding)
         if z is not None:
             x = torch.cat([x, z.to(x.dtype)[:, packing.rows]], dim=-1)
-        gates = torch.bmm(x, weight)
+        gates = affine(x, weight, None)
     assert model.to_feed.bias is not None
     inputs = Inputs(
         gates=gates,
@@ -73,83 +84,97 @@ def all_steps(
         inputs = inputs._replace(**context.memory._asdict())
         if a.attention:  # query^t = [h_out, input^t] (SCAN)
             query = model.attention.query
-            assert query.bias is not None
             for_h, for_x, for_feed = query.weight.split([a.hidden, a.embedding + a.latent, a.feed], dim=1)
-            inputs = inputs._replace(
-                queries=torch.baddbmm(query.bias, x, for_x), h_to_query=for_h, feed_to_query=for_feed
-            )
-    feed, h, prototypes, own = _Decode.apply(packing, masks, *inputs)  # type: ignore[no-untyped-call]
-    return model.scores(dropped(feed, masks.write), h, own, prototypes)
+            inputs = inputs._replace(queries=affine(x, for_x, query.bias), h_to_query=for_h, feed_to_query=for_feed)
+    found = decode(inputs, packing, feed_drop=masks.feed, state_drop=masks.state)
+    return model.scores(dropped(found.feed, masks.write), found.h, found.own, found.prototypes)
+
+
+def decode(inputs: Inputs, packing: Packing, *, feed_drop: Drop | None, state_drop: Drop | None) -> Outputs:
+    """Runs a decoder over the positions of a packing.
+
+    Args:
+        inputs: What it depends on.
+        packing: Which rows each step has.
+        feed_drop: Where to drop the feed vector that each position is given (R, N, F).
+        state_drop: Where to drop h before the next feed vector is computed (R, N, H).
+    """
+    return Outputs(*_Decode.apply(packing, feed_drop, state_drop, *inputs))  # type: ignore[no-untyped-call]
 
 
 class _Decode(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, packing: Packing, masks: Masks, *tensors: Tensor | None) -> tuple[Tensor, ...]:  # noqa: ANN401
-        ctx.run = _Run(Inputs(*cast("tuple[Tensor, ...]", tensors)), packing, masks)
+    def forward(
+        ctx: Any,  # noqa: ANN401
+        packing: Packing,
+        feed_drop: Drop | None,
+        state_drop: Drop | None,
+        *tensors: Tensor | None,
+    ) -> tuple[Tensor, ...]:
+        run = _Run(Inputs(*cast("tuple[Tensor, ...]", tensors)), packing, feed_drop, state_drop)
+        outputs = run.forward()
+        ctx.run = run
         ctx.set_materialize_grads(False)
-        return ctx.run.forward()  # type: ignore[no-any-return]
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        return None, None, *ctx.run.backward(*gradients)
+        return None, None, None, *ctx.run.backward(*gradients)
 
 
 class _Run:
     """The steps of a decoder, forth and back."""
 
-    def __init__(self, inputs: Inputs, packing: Packing, masks: Masks) -> None:
-        self.inputs, self.packing, self.ops = inputs, packing, operations(inputs.gates.device)
+    def __init__(self, inputs: Inputs, packing: Packing, feed_drop: Drop | None, state_drop: Drop | None) -> None:
+        self.inputs, self.packing = inputs, packing
+        self.ops: Any = operations(inputs.gates.device)
         self.hidden, self.feed_size = inputs.h.shape[-1], inputs.feed.shape[-1]
         nowhere: list[Drop | None] = [None] * packing.steps
-        self.feed_drops, self.state_drops = (
-            nowhere if drop is None else drop.steps(packing) for drop in (masks.feed, masks.state)
-        )
+        self.feed_drops = nowhere if feed_drop is None else feed_drop.steps(packing)
+        self.state_drops = nowhere if state_drop is None else state_drop.steps(packing)
         # Where in h_pre the contexts begin that prototypes give.
         self.contexts = self.hidden * (1 if inputs.to_own_query is None else 2)
+        # Whether a step attends to one sequence, from h itself, and does nothing else, as predictors do.
+        alone = inputs.keys is not None and inputs.keys.shape[2] == 1 and inputs.queries is None
+        self.simple = alone and inputs.to_own_query is None and state_drop is None
 
     def forward(self) -> tuple[Tensor, ...]:
-        """Returns feed vectors (R, N, F), states (R, N, H), and the scores of prototypes and of own states.
-
-        Scores are those before normalisation: (R, N, K, S), and (R, N, T - 1), masked where a state is not there yet.
-        """
+        """Computes all steps."""
         x, packing, ops = self.inputs, self.packing, self.ops
         replicas, total, hidden, size = x.gates.shape[0], packing.total, self.hidden, self.feed_size
         new, split = x.gates.new_empty, packing.split
-        dropping = self.state_drops[0] is not None
-        self.cells = Cells(x.gates, x.bias, x.c, packing)
+        self.cells = ops.Cells(x.gates, x.bias, x.c, packing)
         self.feed_and_h = new(replicas, total, size + hidden)
         self.h_pre = new(replicas, total, x.to_feed.shape[1])
-        self.h = new(replicas, total, hidden) if dropping else self.h_pre[..., :hidden]
+        self.h = self.h_pre[..., :hidden] if self.state_drops[0] is None else new(replicas, total, hidden)
         feed = x.to_feed_bias.repeat(1, total, 1)
         if x.keys is not None:
-            self.attending = _Attending(x, packing)
-        self.own = None if x.to_own_query is None else _OwnOutput(x.to_own_query, x.h, packing)
+            self.attending = ops.Attending(x.keys, x.values, x.padding, packing)
+        self.own = None if x.to_own_query is None else _OwnOutput(x.to_own_query, x.h, packing, ops)
         given, h_pre, hs, feeds = split(self.feed_and_h), split(self.h_pre), split(self.h), split(feed)
         queries = None if x.queries is None else split(x.queries)
-        ops.drop(x.feed, self.feed_drops[0], out=given[0][..., :size])
+        ops.drop_into(given[0][..., :size], x.feed, self.feed_drops[0])
         given[0][..., size:] = x.h
         for t in range(packing.steps):
             self.cells.gates[t].baddbmm_(given[t], x.from_state)
             later = given[t + 1] if t + 1 < packing.steps else None  # of the rows that have another step
-            self.cells.forward(
-                t,
-                hs[t],
-                None if later is None else later[..., size:],
-                pre=h_pre[t][..., :hidden] if dropping else None,
-                drop=self.state_drops[t],
-            )
-            if self.own is not None:
-                self.own.forward(t, hs[t], h_pre[t][..., hidden : 2 * hidden])
-            if x.keys is not None:
-                query = hs[t]
-                if queries is not None and x.h_to_query is not None and x.feed_to_query is not None:
-                    query = queries[t].baddbmm_(hs[t], x.h_to_query)
-                    query = query.baddbmm_(given[t][..., :size], x.feed_to_query).tanh_()
-                self.attending.forward(t, query, h_pre[t][..., self.contexts :])
+            h_later = None if later is None else later[..., size:]
+            if self.simple:
+                ops.cell_and_attend(self.cells, self.attending, t, h_pre[t], h_later)
+            else:
+                self.cells.forward(t, hs[t], h_pre[t][..., :hidden], self.state_drops[t], h_later)
+                if self.own is not None:
+                    self.own.forward(t, hs[t], h_pre[t][..., hidden : 2 * hidden])
+                if x.keys is not None:
+                    query = hs[t]
+                    if queries is not None and x.h_to_query is not None and x.feed_to_query is not None:
+                        query = queries[t].baddbmm_(hs[t], x.h_to_query)
+                        query = query.baddbmm_(given[t][..., :size], x.feed_to_query).tanh_()
+                    self.attending.forward(t, query, h_pre[t][..., self.contexts :])
             feeds[t].baddbmm_(h_pre[t], x.to_feed)
             if later is not None:
-                ops.drop(feeds[t][:, : later.shape[1]], self.feed_drops[t + 1], out=later[..., :size])
-        scores = new(replicas, total, 0, 0) if x.keys is None else self.attending.all_scores
+                ops.drop_into(later[..., :size], feeds[t][:, : later.shape[1]], self.feed_drops[t + 1])
+        scores = new(replicas, total, 0, 0) if x.keys is None else self.attending.scored()
         own = new(replicas, total, 0) if self.own is None else self.own.scores
         return feed, self.h, scores, own
 
@@ -169,33 +194,36 @@ class _Run:
             self.attending.turn(d_scores)
         if self.own is not None:
             self.own.turn(d_own)
-        back = {name: transposed(getattr(x, name)) for name in BACK if getattr(x, name) is not None}
+        back = {name: ops.transposed(getattr(x, name)) for name in BACK if getattr(x, name) is not None}
         d_feeds, d_pres, hs = split(d_feed), split(d_pre), split(self.h)
         queries, d_query_of = (None if each is None else split(each) for each in (x.queries, d_queries))
         d_hs = None if d_h is None else split(d_h)
         for t in reversed(range(packing.steps)):
             rows = packing.counts[t]
             if t + 1 < packing.steps:
-                going_on = d_feeds[t][:, : packing.counts[t + 1]]
-                ops.drop(d_given[:, : going_on.shape[1], :size], self.feed_drops[t + 1], out=going_on, plus=going_on)
+                going_on = packing.counts[t + 1]
+                ops.add_dropped(d_feeds[t][:, :going_on], d_given[:, :going_on, :size], self.feed_drops[t + 1])
             torch.bmm(d_feeds[t], back["to_feed"], out=d_pres[t])
             d_h_now = [d_given[:, :rows, size:], *([] if d_hs is None else [d_hs[t]])]
-            if x.keys is not None:
-                query = hs[t] if queries is None else queries[t]
-                d_query = self.attending.backward(t, query, d_pres[t][..., self.contexts :])
-                if d_query_of is None:
-                    d_h_now.append(d_query)
-                else:
-                    tanh_backward(d_query, query, grad_input=d_query_of[t])
-                    d_h_now[0].baddbmm_(d_query_of[t], back["h_to_query"])
-            if self.own is not None:
-                d_h_now.append(self.own.backward(t, d_pres[t][..., hidden : 2 * hidden]))
-            self.cells.backward(t, d_h_now, d_pres[t][..., :hidden], self.state_drops[t])
+            if self.simple:
+                ops.cell_and_attend_gradient(self.cells, self.attending, t, d_pres[t], d_h_now)
+            else:
+                if x.keys is not None:
+                    query = hs[t] if queries is None else queries[t]
+                    d_query = self.attending.backward(t, query, d_pres[t][..., self.contexts :])
+                    if d_query_of is None:
+                        d_h_now.append(d_query)
+                    else:
+                        tanh_backward(d_query, query, grad_input=d_query_of[t])
+                        d_h_now[0].baddbmm_(d_query_of[t], back["h_to_query"])
+                if self.own is not None:
+                    d_h_now.append(self.own.backward(t, d_pres[t][..., hidden : 2 * hidden]))
+                self.cells.backward(t, d_h_now, d_pres[t][..., :hidden], self.state_drops[t])
             torch.bmm(self.cells.d_gates[t], back["from_state"], out=d_given[:, :rows])
             if d_query_of is not None:
                 d_given[:, :rows, :size].baddbmm_(d_query_of[t], back["feed_to_query"])
-        d_first = torch.empty_like(x.feed)
-        ops.drop(d_given[..., :size], self.feed_drops[0], out=d_first)
+        d_first = torch.zeros_like(x.feed)
+        ops.add_dropped(d_first, d_given[..., :size], self.feed_drops[0])
         d_keys = d_values = None
         if x.keys is not None:
             d_retrieved = d_pre[..., self.contexts :]
@@ -203,15 +231,16 @@ class _Run:
         return tuple(
             Inputs(
                 gates=self.cells.all_d_gates,
-                bias=self.cells.all_d_gates.sum(1, keepdim=True),
+                bias=summed(self.cells.all_d_gates),
                 h=d_given[..., size:],
                 c=self.cells.d_c,
                 feed=d_first,
                 from_state=_product(self.feed_and_h, self.cells.all_d_gates),
                 to_feed=_product(self.h_pre, d_feed),
-                to_feed_bias=d_feed.sum(1, keepdim=True),
+                to_feed_bias=summed(d_feed),
                 keys=d_keys,
                 values=d_values,
+                padding=None,
                 queries=d_queries,
                 h_to_query=None if d_queries is None else _product(self.h, d_queries),
                 feed_to_query=None if d_queries is None else _product(self.feed_and_h[..., :size], d_queries),
@@ -220,85 +249,45 @@ class _Run:
         )
 
 
+def operations(device: torch.device) -> Any:  # noqa: ANN401
+    """Returns the module with the operations of a step on a device."""
+    if not fused(device):
+        return on_cpu
+    from recombine.models.fast import on_gpu
+
+    return on_gpu
+
+
 def _product(left: Tensor, gradient: Tensor) -> Tensor:
     """Returns the gradient of a weight, given what it was applied to and the gradient of what came out."""
     return torch.bmm(left.transpose(1, 2), gradient)
 
 
-class _Attending:
-    """Attention from each step to keys that are the same for all, forth and back."""
-
-    def __init__(self, inputs: Inputs, packing: Packing) -> None:
-        x, self.packing, self.ops = inputs, packing, operations(inputs.gates.device)
-        assert x.keys is not None
-        assert x.values is not None
-        assert x.padding is not None
-        self.keys, self.values, self.padding = map(_rows_first, (x.keys, x.values, x.padding))
-        shape = (packing.total, len(x.keys), *x.padding.shape[2:])
-        self.all_scores, self.all_weights = (like.new_empty(shape).transpose(0, 1) for like in (x.padding, x.values))
-        self.scores, self.weights = packing.split(self.all_scores), packing.split(self.all_weights)
-
-    def _each(self, vectors: Tensor, size: int) -> Tensor:
-        """Returns vectors (R, n, K · size), or (R, n, size) for all K alike, as (R, n, K, size)."""
-        return torch.unflatten(vectors, -1, (-1, size)).expand(-1, -1, self.keys.shape[2], -1)
-
-    def forward(self, t: int, query: Tensor, out: Tensor) -> None:
-        """Attends from queries (R, n, K · A), or (R, n, A) for all K alike; writes what is retrieved (R, n, K · V)."""
-        each, scores, weights = self._each(query, self.keys.shape[-1]), self.scores[t], self.weights[t]
-        self.ops.attend(each, self.keys, self.values, self.padding, scores=scores, weights=weights, out=out)
-
-    def turn(self, d_scores: Tensor | None) -> None:
-        """Prepares for going back, given the gradients of the scores (R, N, K, S) where they are used themselves."""
-        self.d_scores = [None] * self.packing.steps if d_scores is None else self.packing.split(d_scores.contiguous())
-        self.all_d_scores = torch.empty_like(self.all_weights)
-        self.d_all = self.packing.split(self.all_d_scores)
-
-    def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
-        """Returns the gradient of the queries, given that of what was retrieved."""
-        d_query: Tensor = self.ops.attend_gradient(
-            self.keys, self.values, self.weights[t], d_scores=self.d_scores[t], d_out=d_out, d_all=self.d_all[t]
-        )
-        return d_query.sum(2) if query.shape[-1] == self.keys.shape[-1] else d_query.flatten(2)
-
-    def gradients(self, queries: Tensor, d_retrieved: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns those of keys and values, given all queries and the gradients of all that was retrieved (R, N, ·)."""
-        queries, d_retrieved = self._each(queries, self.keys.shape[-1]), self._each(d_retrieved, self.values.shape[-1])
-        return (
-            self.ops.weighed(self.all_d_scores, queries, self.packing),
-            self.ops.weighed(self.all_weights, d_retrieved, self.packing),
-        )
-
-
-def _rows_first(x: Tensor) -> Tensor:
-    """Returns x (R, B, ...) in an order in memory in which what the first rows have is one block."""
-    return x.transpose(0, 1).contiguous().transpose(0, 1)
-
-
 class _OwnOutput:
     """Attention from each step to the states of the steps before it."""
 
-    def __init__(self, weight: Tensor, h: Tensor, packing: Packing) -> None:
-        self.weight, self.packing, self.ops = weight, packing, operations(h.device)
+    def __init__(self, weight: Tensor, h: Tensor, packing: Packing, ops: Any) -> None:  # noqa: ANN401
+        self.weight, self.packing, self.ops = weight, packing, ops
         self.replicas, _, self.size = h.shape
         steps, total = packing.steps, packing.total
-        self.precise = torch.promote_types(h.dtype, torch.float32)
-        self.states = h.new_zeros(packing.batch, self.replicas, 1, steps, self.size).transpose(0, 1)
-        self.scores = h.new_full((self.replicas, total, steps - 1), MASKED, dtype=self.precise)
+        self.states = h.new_zeros(packing.batch, self.replicas, steps, self.size)
+        self.scores = torch.full((self.replicas, total, steps - 1), MASKED, device=h.device).to(
+            torch.promote_types(h.dtype, torch.float32)
+        )
         self.queries = packing.split(h.new_empty(self.replicas, total, self.size))
-        self.weights: list[Tensor] = []  # (R, n, 1, t) of the steps after the first
+        self.weights: list[Tensor] = []  # of the steps after the first
 
     def forward(self, t: int, h: Tensor, out: Tensor) -> None:
         """Attends from step t, whose state is h (R, n, H), writes what is retrieved, and adds that state."""
-        rows = h.shape[1]
         if t == 0:
             out.zero_()
         else:
-            query, seen = torch.bmm(h, self.weight, out=self.queries[t]).unsqueeze(2), self.states[..., :t, :]
-            scores = h.new_empty(rows, self.replicas, 1, t, dtype=self.precise).transpose(0, 1)
-            self.weights.append(torch.empty_like(scores, dtype=h.dtype))
-            self.ops.attend(query, seen, seen, None, scores=scores, weights=self.weights[-1], out=out)
-            self.scores[:, self.packing.at(t), :t] = scores.squeeze(2)
-        self.states[:, :rows, 0, t] = h
+            torch.bmm(h, self.weight, out=self.queries[t])
+            scores, weights, retrieved = self.ops.attend_to_own(self.queries[t], self.states, t)
+            self.scores[:, self.packing.at(t), :t] = scores
+            self.weights.append(weights)
+            out.copy_(retrieved)
+        self.states[: h.shape[1], :, t] = h.transpose(0, 1)
 
     def turn(self, d_scores: Tensor | None) -> None:
         """Prepares for going back, given the gradients of the scores (R, N, T - 1)."""
@@ -321,13 +310,14 @@ class _OwnOutput:
         d_h = torch.bmm(later, vectors).view(rows, self.replicas, self.size).transpose(0, 1)
         if t == 0:
             return d_h
-        seen, weights, d_scores = self.states[..., :t, :], self.weights[t - 1], self.d_scores[t]
-        own = None if d_scores is None else d_scores[..., :t].unsqueeze(2)
-        d_all = torch.empty_like(weights)
-        d_query = self.ops.attend_gradient(seen, seen, weights, d_scores=own, d_out=d_out, d_all=d_all).squeeze(2)
+        d_scores = self.d_scores[t]
+        own = None if d_scores is None else d_scores[..., :t]
+        d_all, d_query = self.ops.attend_to_own_gradient(self.states, self.weights[t - 1], own, d_out)
         self.d_queries[t].copy_(d_query)
-        for number, vector in enumerate((self.queries[t], d_out)):
-            self.vectors[:rows, :, t, number] = vector.transpose(0, 1)
-        for number, factor in enumerate((d_all, weights)):
-            self.factors[:rows, :, :t, t, number] = factor.squeeze(2).transpose(0, 1)
+        self.vectors[:rows, :, t, 0], self.vectors[:rows, :, t, 1] = (
+            each.transpose(0, 1) for each in (self.queries[t], d_out)
+        )
+        self.factors[:rows, :, :t, t, 0], self.factors[:rows, :, :t, t, 1] = (
+            each.transpose(0, 1) for each in (d_all, self.weights[t - 1])
+        )
         return d_h + torch.bmm(d_query, self.weight.transpose(1, 2))

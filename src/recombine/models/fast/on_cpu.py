@@ -1,7 +1,6 @@
-"""What decoders do at each step besides products of matrices: by torch, in place.
+"""What LSTMs and decoders do at each step besides products of matrices: by torch, in place. Kernels are held to it.
 
-The functions are those of `kernels`, which are held to them, and take the same arguments; what these are, it says
-there. Rows come first in memory, so that what the first n rows have is one block.
+Positions are those of a packing. Buffers are made once; a step works on its part of them.
 """
 
 from collections.abc import Sequence
@@ -12,104 +11,266 @@ from torch import Tensor
 from recombine.models.noise import Drop
 from recombine.models.packing import Packing
 
+BLOCK = 1 << 17
+"""How many numbers at a time are computed with, so that they stay in a core's cache."""
 
-def drop(x: Tensor, where: Drop | None, *, out: Tensor, plus: Tensor | None = None) -> None:
-    """Writes plus + x, x in part dropped."""
-    if where is None:
-        out.copy_(x) if plus is None else torch.add(plus, x, out=out)
-    elif plus is None:
-        torch.mul(x, where.factors(x.dtype), out=out)
+
+class Cells:
+    """The cells of LSTMs at all steps, forth and back.
+
+    Args:
+        gates: What inputs add to the gates (R, N, 4H: input, forget, new, output). Whoever uses this adds what states
+            do; they may become activations.
+        bias: Of the gates (R, 1, 4H).
+        c: The first cell state (R, B, H).
+        packing: Which rows each step has.
+    """
+
+    def __init__(self, gates: Tensor, bias: Tensor, c: Tensor, packing: Packing) -> None:
+        self.size, self.packing = c.shape[-1], packing
+        gates += bias
+        self.all_gates, self.first = gates, c
+        self.all_c = c.new_empty(*gates.shape[:2], self.size)
+        self.gates, self.c = packing.split(gates), packing.split(self.all_c)
+        self.i, self.f, self.g, self.o = map(packing.split, gates.chunk(4, dim=-1))
+        self.i_and_f = packing.split(gates[..., : 2 * self.size])
+        counts = packing.counts
+        self.before = [c, *(each[:, :rows] for each, rows in zip(self.c, counts[1:], strict=False))]
+
+    def forward(self, t: int, h: Tensor, pre: Tensor, drop: Drop | None, later: Tensor | None) -> None:
+        """Computes h (R, n, H) of step t, whose gates are complete.
+
+        Args:
+            t: Which step.
+            h: Where to write it.
+            pre: Where to write it in part dropped; if nothing is dropped, it is `h`.
+            drop: Where to drop it.
+            later: Where to write it of the rows that have another step.
+        """
+        c = self.c[t]
+        self.i_and_f[t].sigmoid_()
+        g, o = self.g[t].tanh_(), self.o[t].sigmoid_()
+        torch.mul(self.f[t], self.before[t], out=c)
+        c.addcmul_(self.i[t], g)
+        torch.tanh(c, out=h)
+        h.mul_(o)
+        if drop is not None:
+            drop_into(pre, h, drop)
+        if later is not None:
+            later.copy_(h[:, : later.shape[1]])
+
+    def turn(self) -> None:
+        """Prepares for going back."""
+        self.all_d_gates = torch.empty_like(self.all_gates)
+        split, three = self.packing.split, 3 * self.size
+        self.d_gates, self.d_o = split(self.all_d_gates), split(self.all_d_gates[..., three:])
+        self.d_others = split(self.all_d_gates[..., :three].unflatten(-1, (3, self.size)))
+        self.d_c = torch.zeros_like(self.first)  # zero for rows that have no later step
+        self.ready = self.packing.steps  # from which step on `_get_ready` was called
+
+    def _get_ready(self, t: int) -> None:
+        """Computes what gradients of gates are multiplied by, where they will be: at once for some steps up to t.
+
+        Enough at a time to be worth the calls, and few enough to be in the cache still when they are used.
+        """
+        first, counts, each = t, self.packing.counts, self.all_gates[:, 0].numel()
+        rows = counts[t]
+        while first and (rows + counts[first - 1]) * each <= BLOCK:
+            first -= 1
+            rows += counts[first]
+        part = slice(self.packing.starts[first], self.packing.starts[t] + counts[t])
+        gates, factors, c = self.all_gates[:, part], self.all_d_gates[:, part], self.all_c[:, part]
+        i, _, g, o = gates.chunk(4, dim=-1)
+        squashed = torch.tanh(c)
+        torch.addcmul(gates, gates, gates, value=-1, out=factors)  # σ' = σ - σ²
+        for_i, for_f, for_g, for_o = factors.chunk(4, dim=-1)
+        torch.mul(g, g, out=for_g).neg_().add_(1).mul_(i)
+        for_i.mul_(g)
+        for step in range(first, t + 1):
+            of_step = for_f[:, self.packing.starts[step] - part.start :][:, : counts[step]]
+            of_step.mul_(self.before[step])
+        for_o.mul_(squashed)
+        self.h_to_c = torch.addcmul(o, o, squashed.square_(), value=-1).split(counts[first : t + 1], dim=1)
+        self.ready = first
+
+    def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor | None, drop: Drop | None) -> None:
+        """Writes the gradients of step t's gates, and goes on to those of c before.
+
+        Args:
+            t: Which step.
+            d_h: Gradients of its h (R, n, H), which are added up, to the first of them.
+            d_pre: One more, of h in part dropped.
+            drop: Where it was dropped.
+        """
+        if t < self.ready:
+            self._get_ready(t)
+        total, *others = d_h
+        for other in others:
+            total += other
+        if d_pre is not None:
+            add_dropped(total, d_pre, drop)
+        d_c = self.d_c[:, : total.shape[1]]
+        d_c.addcmul_(total, self.h_to_c[t - self.ready])
+        self.d_others[t].mul_(d_c.unsqueeze(2))
+        self.d_o[t].mul_(total)
+        d_c.mul_(self.f[t])
+
+
+class Attending:
+    """Attention from each step to keys that are the same for all, forth and back.
+
+    Rows come first in memory, so that what the first n have is one block.
+
+    Args:
+        keys: (R, B, K, S, A).
+        values: (R, B, K, S, V).
+        padding: What is added to the scores (R, B, K, S).
+        packing: Which rows each step has.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor, padding: Tensor, packing: Packing) -> None:
+        self.packing = packing
+        self.keys, self.values = (each.transpose(0, 1).contiguous() for each in (keys, values))
+        self.padding = padding.transpose(0, 1).contiguous()
+        shape = (packing.total, *self.padding.shape[1:])  # (N, R, K, S)
+        self.all_scores, self.all_weights = padding.new_empty(shape), values.new_empty(shape)
+        counts = list(packing.counts)
+        self.scores, self.weights = (torch.split(each, counts) for each in (self.all_scores, self.all_weights))
+
+    def forward(self, t: int, query: Tensor, out: Tensor) -> None:
+        """Attends from the queries of a step.
+
+        Args:
+            t: Which step.
+            query: The queries (R, n, K · A), or (R, n, A) for all K alike.
+            out: Where to write what is retrieved (R, n, K · V).
+        """
+        keys, values = self._first(query.shape[1])
+        scores, weights = self.scores[t], self.weights[t]
+        count, sources = keys.shape[:2]
+        torch.bmm(keys, self._queries(query), out=scores.view(count, sources, 1))
+        scores += self.padding[: query.shape[1]]
+        torch.softmax(scores, dim=-1, out=weights)
+        retrieved = torch.bmm(weights.view(count, 1, sources), values)
+        out.copy_(retrieved.view(*scores.shape[:2], -1).transpose(0, 1))
+
+    def _first(self, rows: int) -> tuple[Tensor, Tensor]:
+        """Returns the keys and values of the first rows (n · R · K, S, ·)."""
+        return self.keys[:rows].flatten(0, 2), self.values[:rows].flatten(0, 2)
+
+    def _queries(self, query: Tensor) -> Tensor:
+        """Returns queries (n · R · K, A, 1)."""
+        _, _, prototypes, _, size = self.keys.shape
+        each = torch.unflatten(query.transpose(0, 1), -1, (-1, size))
+        return each.expand(-1, -1, prototypes, -1).reshape(-1, size, 1)
+
+    def turn(self, d_scores: Tensor | None) -> None:
+        """Prepares for going back, given the gradients of the scores (R, N, K, S) where they are used themselves."""
+        by_position = torch.zeros_like(self.all_scores)
+        if d_scores is not None:
+            by_position.copy_(d_scores.transpose(0, 1))
+        self.d_scores, self.all_d_scores = torch.split(by_position, list(self.packing.counts)), by_position
+
+    def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
+        """Returns the gradient of the queries.
+
+        Args:
+            t: Which step.
+            query: As for `forward`.
+            d_out: Gradient of what was retrieved (R, n, K · V).
+        """
+        replicas, rows = query.shape[:2]
+        keys, values = self._first(rows)
+        weights, d_scores = self.weights[t], self.d_scores[t]
+        d_retrieved = d_out.transpose(0, 1).reshape(-1, values.shape[-1], 1)
+        d_weights = torch.bmm(values, d_retrieved).view_as(weights)
+        d_weights -= (d_weights * weights).sum(-1, keepdim=True)
+        d_scores.addcmul_(d_weights, weights)
+        d_query = torch.bmm(d_scores.view(len(keys), 1, -1), keys).view(rows, replicas, -1, keys.shape[-1])
+        if query.shape[-1] == keys.shape[-1]:  # one query for all prototypes
+            d_query = d_query.sum(2)
+        return d_query.reshape(rows, replicas, -1).transpose(0, 1)
+
+    def gradients(self, queries: Tensor, d_retrieved: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns those of keys and values, given all queries and the gradients of all that was retrieved (R, N, ·)."""
+        return self._weighed(self.all_d_scores, queries), self._weighed(self.all_weights, d_retrieved)
+
+    def _weighed(self, factors: Tensor, vectors: Tensor) -> Tensor:
+        """Returns, for every key, the sum over steps of vectors (R, N, ·), times factors (N, R, K, S)."""
+        size = (self.keys if factors is self.all_d_scores else self.values).shape[-1]
+        by_row = self.packing.unpack(factors.transpose(0, 1)).permute(0, 2, 3, 4, 1)  # (R, B, K, S, T)
+        each = self.packing.unpack(torch.unflatten(vectors, -1, (-1, size)))  # (R, T, B, K or 1, size)
+        return by_row @ each.permute(0, 2, 3, 1, 4)
+
+    def scored(self) -> Tensor:
+        """Returns the scores of all steps before normalisation (R, N, K, S)."""
+        return self.all_scores.transpose(0, 1)
+
+
+def attend_to_own(query: Tensor, states: Tensor, t: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Attends from queries (R, n, H) to the first t of states (B, R, T, H).
+
+    Returns:
+        Scores, weights (R, n, t) and what is retrieved (R, n, H).
+    """
+    seen = states[: query.shape[1], :, :t]
+    scores = (seen @ query.transpose(0, 1).unsqueeze(-1)).squeeze(-1)  # (n, R, t)
+    weights = torch.softmax(scores, dim=-1)
+    retrieved = (weights.unsqueeze(2) @ seen).squeeze(2)
+    return scores.transpose(0, 1), weights.transpose(0, 1), retrieved.transpose(0, 1)
+
+
+def attend_to_own_gradient(
+    states: Tensor, weights: Tensor, d_scores: Tensor | None, d_out: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Returns the gradients of the scores (R, n, t) and the queries (R, n, H); arguments as of `attend_to_own`."""
+    seen = states[: weights.shape[1], :, : weights.shape[2]]
+    d_weights = (seen @ d_out.transpose(0, 1).unsqueeze(-1)).squeeze(-1).transpose(0, 1)
+    d_all = (d_weights - (d_weights * weights).sum(-1, keepdim=True)) * weights
+    if d_scores is not None:
+        d_all = d_all + d_scores
+    d_query = (d_all.transpose(0, 1).unsqueeze(2) @ seen).squeeze(2)
+    return d_all, d_query.transpose(0, 1)
+
+
+def drop_into(out: Tensor, x: Tensor, drop: Drop | None) -> None:
+    """Writes x (R, n, size), in part dropped, to `out`."""
+    if drop is None:
+        out.copy_(x)
     else:
-        torch.addcmul(plus, x, where.factors(x.dtype), out=out)
+        torch.mul(x, drop.factors(x.dtype), out=out)
 
 
-def cell(
-    gates: Tensor,
-    bias: Tensor,
-    before: Tensor,
-    c: Tensor,
-    h: Tensor,
-    *,
-    pre: Tensor | None = None,
-    where: Drop | None = None,
-    later: Tensor | None = None,
-) -> None:
-    """Computes the next c and h. The gates, to which the bias has been added, become activations."""
-    i, f, g, o = gates.chunk(4, dim=-1)
-    gates[..., : 2 * h.shape[-1]].sigmoid_()
-    g.tanh_()
-    o.sigmoid_()
-    torch.mul(f, before, out=c).addcmul_(i, g)
-    torch.tanh(c, out=h).mul_(o)
-    if pre is not None:
-        drop(h, where, out=pre)
-    if later is not None:
-        later.copy_(h[:, : later.shape[1]])
-
-
-def cell_gradient(
-    gates: Tensor,
-    bias: Tensor,
-    before: Tensor,
-    c: Tensor,
-    *,
-    d_h: Sequence[Tensor],
-    d_pre: Tensor,
-    where: Drop | None,
-    d_c: Tensor,
-    d_gates: Tensor,
-) -> None:
-    """Writes the gradient of the gates, and that of the cell state before over that after; the first of d_h is lost."""
-    total, *others = d_h
-    for other in others:
-        total += other
-    drop(d_pre, where, out=total, plus=total)
-    i, f, g, o = gates.chunk(4, dim=-1)
-    squashed = torch.tanh(c)
-    d_i, d_f, d_g, d_o = torch.addcmul(gates, gates, gates, value=-1, out=d_gates).chunk(4, dim=-1)  # σ' = σ - σ²
-    torch.mul(g, g, out=d_g).neg_().add_(1).mul_(i)
-    d_i.mul_(g)
-    d_f.mul_(before)
-    d_o.mul_(squashed).mul_(total)
-    d_c.addcmul_(total, torch.addcmul(o, o, squashed.square_(), value=-1))
-    size = d_c.shape[-1]
-    d_gates[..., : 3 * size].unflatten(-1, (3, size)).mul_(d_c.unsqueeze(2))
-    d_c.mul_(f)
-
-
-def attend(
-    query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None, *, scores: Tensor, weights: Tensor, out: Tensor
-) -> None:
-    """Attends from queries (R, n, K, A) to the first n of keys (R, B, K, S, A) and values (R, B, K, S, V)."""
-    rows, sources = query.shape[1], keys.shape[3]
-    keys, values = (each[:, :rows].transpose(0, 1).flatten(0, 2) for each in (keys, values))  # (n · R · K, S, ·)
-    scores, weights = scores.transpose(0, 1), weights.transpose(0, 1)
-    torch.bmm(keys, query.transpose(0, 1).reshape(len(keys), -1, 1), out=scores.view(len(keys), sources, 1))
-    if bias is not None:
-        scores += bias[:, :rows].transpose(0, 1)
-    torch.softmax(scores, dim=-1, out=weights)
-    retrieved = torch.bmm(weights.view(len(keys), 1, sources), values)
-    out.copy_(retrieved.view(rows, len(out), -1).transpose(0, 1))
-
-
-def attend_gradient(
-    keys: Tensor, values: Tensor, weights: Tensor, *, d_scores: Tensor | None, d_out: Tensor, d_all: Tensor
-) -> Tensor:
-    """Writes the whole gradient of the scores to `d_all`, and returns that of the queries (R, n, K, A)."""
-    replicas, rows, prototypes, sources = weights.shape
-    keys, values = (each[:, :rows].transpose(0, 1).flatten(0, 2) for each in (keys, values))
-    weights, d_all = weights.transpose(0, 1), d_all.transpose(0, 1)
-    d_weights = torch.bmm(values, d_out.transpose(0, 1).reshape(len(keys), -1, 1)).view_as(weights)
-    d_weights -= (d_weights * weights).sum(-1, keepdim=True)
-    if d_scores is None:
-        torch.mul(d_weights, weights, out=d_all)
+def add_dropped(total: Tensor, x: Tensor, drop: Drop | None) -> None:
+    """Adds x (R, n, size), in part dropped, to a total."""
+    if drop is None:
+        total.add_(x)
     else:
-        torch.addcmul(d_scores.transpose(0, 1), d_weights, weights, out=d_all)
-    d_query = torch.bmm(d_all.view(len(keys), 1, sources), keys)
-    return d_query.view(rows, replicas, prototypes, -1).transpose(0, 1)
+        total.addcmul_(x, drop.factors(x.dtype))
 
 
-def weighed(factors: Tensor, vectors: Tensor, packing: Packing) -> Tensor:
-    """Returns, for every key of a row, the sum of the row's vectors over steps, weighed."""
-    by_row = packing.unpack(factors).permute(0, 2, 3, 4, 1)  # (R, B, K, S, T)
-    return by_row @ packing.unpack(vectors).permute(0, 2, 3, 1, 4)
+def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, later: Tensor | None) -> None:
+    """Computes h of step t and attends from it, where there is one prototype.
+
+    Args:
+        cells: The cells.
+        attending: The attention.
+        t: Which step.
+        pre: Where to write h and what is retrieved, side by side (R, n, H + V).
+        later: Where to write h of the rows that have another step.
+    """
+    h = pre[..., : cells.size]
+    cells.forward(t, h, h, None, later)
+    attending.forward(t, h, pre[..., cells.size :])
+
+
+def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: Tensor, d_h: Sequence[Tensor]) -> None:
+    """Goes back over a step, given the gradients of what `cell_and_attend` wrote, and one or two more of h."""
+    d_own = d_pre[..., : cells.size]
+    d_query = attending.backward(t, d_own, d_pre[..., cells.size :])
+    cells.backward(t, [*d_h, d_query], d_own, None)
+
+
+def transposed(weight: Tensor) -> Tensor:
+    """Returns a weight to go back by, in an order in memory in which products with few rows are fast."""
+    return weight.transpose(1, 2).contiguous()

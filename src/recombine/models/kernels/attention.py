@@ -5,12 +5,15 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.models.kernels.shared import read, strides
+from recombine.models.kernels.shared import read
 from recombine.models.packing import Packing
 
-LEAST, MANY = 16, 1000
-"""At least LEAST positions are read at a time. From MANY programs on, each has one warp instead of two, so that more of
-them run at a time."""
+LEAST = 16
+"""So many positions are read at a time at least."""
+
+
+MANY = 1000
+"""From this number of programs on, each has one warp instead of two, so that more of them run at a time."""
 
 
 def blocks(positions: int, features: int, programs: int) -> dict[str, int]:
@@ -23,6 +26,11 @@ def blocks(positions: int, features: int, programs: int) -> dict[str, int]:
     block_d = min(triton.next_power_of_2(features), max(16, 32768 // block_s))
     warps = block_s * block_d // (8192 if programs >= MANY else 4096)
     return {"block_s": block_s, "block_d": block_d, "num_warps": min(16, max(1, warps))}
+
+
+def axes_of(*tensors: Tensor | None, axes: int) -> list[int]:
+    """Returns how far apart things are along the first axes of one tensor after the other."""
+    return [stride for x in tensors for stride in ([0] * axes if x is None else x.stride()[:axes])]
 
 
 @triton.jit
@@ -49,14 +57,14 @@ def attend(
     sources, value_size = values.shape[3:]
     _attend[(replicas * rows * prototypes,)](
         scores, weights, out, query, keys, values, bias, rows, prototypes, sources, size, value_size,
-        *strides(scores, weights, axes=3), *strides(out, axes=2), *strides(query, axes=3),
-        *strides(keys, values, axes=4), *strides(bias, axes=3),
+        *axes_of(scores, weights, axes=3), *axes_of(out, axes=2), *axes_of(query, axes=3),
+        *axes_of(keys, values, axes=4), *axes_of(bias, axes=3),
         **blocks(sources, max(size, value_size), replicas * rows * prototypes),
     )  # fmt: skip
 
 
 @triton.jit(
-    do_not_specialize=["rows", "prototypes", "sources", *[f"{x}_{axis}" for x in "sw" for axis in "rbk"]],
+    do_not_specialize=["rows", "prototypes", "sources", "s_r", "s_b", "s_k", "w_r", "w_b", "w_k"],
     do_not_specialize_on_alignment=["scores", "weights", "bias"],
 )
 def _attend(
@@ -90,27 +98,51 @@ def _attend(
 
 
 def attend_gradient(
-    keys: Tensor, values: Tensor, weights: Tensor, *, d_scores: Tensor | None, d_out: Tensor, d_all: Tensor
+    keys: Tensor,
+    values: Tensor,
+    weights: Tensor,
+    *,
+    d_scores: Tensor | None,
+    d_out: Tensor,
+    d_all: Tensor,
 ) -> Tensor:
     """Writes the whole gradient of the scores to `d_all` (R, n, K, S), and returns that of the queries (R, n, K, A).
 
-    It takes what `attend` was given and wrote, the gradient of the scores where they are used themselves
-    (R, n, K, S), and that of what was retrieved (R, n, K · V).
+    Args:
+        keys: As for `attend`.
+        values: As for `attend`.
+        weights: What it wrote.
+        d_scores: Gradient of the scores where they are used themselves (R, n, K, S).
+        d_out: Gradient of what was retrieved (R, n, K · V).
+        d_all: Where to write.
     """
     replicas, rows, prototypes, sources = weights.shape
     size, value_size = keys.shape[-1], values.shape[-1]
     d_query = keys.new_empty(replicas, rows, prototypes, size)
     _attend_gradient[(replicas * rows * prototypes,)](
         d_all, d_query, keys, values, weights, d_out, d_scores, rows, prototypes, sources, size, value_size,
-        *strides(d_all, axes=3), *strides(keys, values, axes=4), *strides(weights, axes=3),
-        *strides(d_out, axes=2), *strides(d_scores, axes=3),
+        *axes_of(d_all, axes=3), *axes_of(keys, values, axes=4), *axes_of(weights, axes=3),
+        *axes_of(d_out, axes=2), *axes_of(d_scores, axes=3),
         **blocks(sources, max(size, value_size), replicas * rows * prototypes),
     )  # fmt: skip
     return d_query
 
 
 @triton.jit(  # what there is of numbers for each position is little: it need not be read several at a time
-    do_not_specialize=["rows", "prototypes", "sources", *[f"{x}_{axis}" for x in "aws" for axis in "rbk"]],
+    do_not_specialize=[
+        "rows",
+        "prototypes",
+        "sources",
+        "a_r",
+        "a_b",
+        "a_k",
+        "w_r",
+        "w_b",
+        "w_k",
+        "s_r",
+        "s_b",
+        "s_k",
+    ],
     do_not_specialize_on_alignment=["d_all", "weights", "d_scores"],
 )
 def _attend_gradient(
@@ -159,7 +191,7 @@ def weighed(factors: Tensor, vectors: Tensor, packing: Packing) -> Tensor:
     grid = (replicas * packing.batch * prototypes, triton.cdiv(sources, block_s), triton.cdiv(size, block_d))
     _weighed[grid](
         out, factors, vectors, packing.offsets, packing.spans, packing.batch, prototypes, sources, size,
-        *strides(factors, vectors, axes=3), "ieee" if vectors.dtype == torch.float32 else "tf32",
+        *axes_of(factors, vectors, axes=3), "ieee" if vectors.dtype == torch.float32 else "tf32",
         block_s=block_s, block_t=block_t, block_d=block_d,
     )  # fmt: skip
     return out

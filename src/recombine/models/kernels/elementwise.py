@@ -16,7 +16,8 @@ def drop(x: Tensor, where: Drop | None, *, out: Tensor, plus: Tensor | None = No
     replicas, rows, size = x.shape
     if not rows:
         return
-    bits, limit, scale = (None, 0, 1.0) if where is None else where
+    bits = None if where is None else where.bits
+    limit, scale = (0, 1.0) if where is None else (where.limit, where.scale)
     grid, block = tiles(replicas * rows, size)
     every = (out, x, plus, bits)
     _drop[grid](*every, rows, size, limit, scale, *strides(*every), block=block)
@@ -27,7 +28,7 @@ def _drop(
     out, x, plus, bits, rows, size, limit, scale,
     out_r, out_b, x_r, x_b, plus_r, plus_b, bits_r, bits_b, block: tl.constexpr,
 ):  # fmt: skip
-    r, i, column, there = here(rows, size, block)
+    _, r, i, column, there = here(rows, size, block)
     value = read(x + r * x_r + i * x_b + column, there)
     if bits is not None:
         value = dropped(value, bits + r * bits_r + i * bits_b + column, limit, scale, there)
@@ -111,6 +112,36 @@ def _squares(squares, gradient, size, start, parts, block: tl.constexpr):
     i = part * block + tl.arange(0, block)
     g = read(gradient + r * size + i, i < size)
     tl.store(squares + r * parts + start + part, tl.sum(g * g, axis=0))
+
+
+def random_words(seeds: Tensor, counter: Tensor, size: int) -> Tensor:
+    """Returns random 32-bit words (R, size), whose beginning does not depend on how many are asked for.
+
+    Args:
+        seeds: One per replica (R,).
+        counter: Which draw this is, a number on the device; it is raised by one.
+        size: How many.
+    """
+    out = torch.empty(len(seeds), size, dtype=torch.int32, device=seeds.device)
+    block = 1024
+    _random_words[(triton.cdiv(size, 4 * block), len(seeds))](out, seeds, counter, size, block=block)
+    counter += 1
+    return out
+
+
+@triton.jit
+def _random_words(out, seeds, counter, size, block: tl.constexpr):
+    r = tl.program_id(1).to(tl.int64)
+    place = tl.program_id(0) * block + tl.arange(0, block)
+    draw = tl.load(counter)
+    low, high = (draw & 0xFFFFFFFF).to(tl.uint32), (draw >> 32).to(tl.uint32)
+    zero = (place * 0).to(tl.uint32)
+    a, b, c, d = tl.philox(tl.load(seeds + r), place.to(tl.uint32), zero + low, zero + high, zero)
+    out += r * size + place * 4  # a draw gives four words
+    tl.store(out, a.to(tl.int32, bitcast=True), mask=place * 4 < size)
+    tl.store(out + 1, b.to(tl.int32, bitcast=True), mask=place * 4 + 1 < size)
+    tl.store(out + 2, c.to(tl.int32, bitcast=True), mask=place * 4 + 2 < size)
+    tl.store(out + 3, d.to(tl.int32, bitcast=True), mask=place * 4 + 3 < size)
 
 
 def random_bytes(seeds: Tensor, counter: Tensor, places: Tensor, size: int) -> Tensor:
