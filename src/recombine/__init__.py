@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recombine.data.files import read
-    from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler
+    from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Spans
     from recombine.own_data.predictor import Predictor
 
 __version__ = "0.1.0"
-__all__ = ["GECA", "Augmenter", "Both", "Oversampler", "Predictor", "read"]
+__all__ = ["GECA", "Augmenter", "Both", "Oversampler", "Predictor", "Spans", "read"]
 
 _HOMES = {
     "Augmenter": "recombine.own_data.augmenters",
@@ -17,6 +17,7 @@ _HOMES = {
     "GECA": "recombine.own_data.augmenters",
     "Oversampler": "recombine.own_data.augmenters",
     "Predictor": "recombine.own_data.predictor",
+    "Spans": "recombine.own_data.augmenters",
     "read": "recombine.data.files",
 }
 

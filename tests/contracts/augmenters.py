@@ -16,6 +16,7 @@ from recombine.augmentation.protocol import Augmenter
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Oversampler, Resampler
 from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.spans import Spans
 from recombine.decoding.generate import Decoding
 from recombine.example import Example
 from recombine.models.architecture import Architecture
@@ -67,6 +68,7 @@ CASES = {
         Recombination,
         {"rule": RULE, "recipe": RECIPE, "sampling": SAMPLING, "seeds": (1,), "device": "cpu"},
     ),
+    "spans": Case(Spans, {"novel": "pair"}),
     "oversample": Case(Oversampler, {"resampler": Resampler(epsilon=0.02)}, repeats=True),
 }
 OWN_DATA_CASES = {
@@ -83,6 +85,7 @@ OWN_DATA_CASES = {
         },
     ),
     "GECA": Case(own_data.GECA, {"seed": 2, "n": 20}),
+    "Spans": Case(own_data.Spans, {"seed": 2, "n": 20}),
     "Oversampler": Case(own_data.Oversampler, {"n": 20}, repeats=True),
 }
 """Those that users import from the package itself."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from recombine.augmentation import protocol, resample
+from recombine.augmentation import protocol, resample, spans
 from recombine.augmentation.agreement import Agreement, Exponents
 from recombine.augmentation.protocol import (
     Novelty,
@@ -363,6 +363,25 @@ class GECA(_ByRule):
 
 
 @dataclass(eq=False, kw_only=True)
+class Spans(_ByRule):
+    """Pieces of inputs, with what they stand for in outputs, take each other's place in pairs that fit them.
+
+    Attributes:
+        novel: What must be new: the ``"input"``, ``"both"`` sides, or the ``"pair"``.
+        rarity: Which samples are rare and so are kept; see ``Rarity``. None keeps all.
+    """
+
+    kind: ClassVar[str] = "spans"
+    novel: Novelty = "input"
+    rarity: Rarity = "auto"
+
+    def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
+        distinct = distinct_examples(examples, least=2, who="Spans")
+        rule = rarity_rule(self.rarity, distinct, say=shown(self.progress).say)
+        return Learned(spans.Spans(self.novel).fit(distinct), rule.value, {"rarity": rule})
+
+
+@dataclass(eq=False, kw_only=True)
 class Oversampler(_ByRule):
     """Repeats the training examples that have something rare in them: what resampling alone gives.
 
@@ -580,9 +599,10 @@ class Both(Augmenter):
         return [replace(found, requested=n, shortfall=found.shortfall if len(found) < n else "") for found in every]
 
 
-METHODS: dict[str, type[Augmenter | GECA | Oversampler]] = {
+METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {
     "learned": Augmenter,
     "geca": GECA,
+    "spans": Spans,
     "both": Both,
     "oversample": Oversampler,
 }

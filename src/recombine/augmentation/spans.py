@@ -1,0 +1,264 @@
+"""Spans: pieces of inputs, with what they stand for in outputs, take each other's place in pairs that fit them."""
+
+import math
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple, Self, get_args
+
+import numpy as np
+
+from recombine.augmentation.protocol import (
+    Novelty,
+    Samples,
+    Validator,
+    check_request,
+    distinct_examples,
+    in_random_order,
+    take_accepted,
+    unfitted,
+)
+from recombine.errors import unknown
+from recombine.example import Example, Provenance, Tokens
+
+Pieces = tuple[Tokens, ...]
+
+EDGE: Tokens = ()
+"""Stands before the first and after the last piece."""
+
+EXCEPTIONS = 0.05
+"""What a piece stands for may be missing in this share of its examples: data have mistakes."""
+
+COMMON = 0.5
+"""What more than this share of the other examples have, too, is not what a piece stands for."""
+
+CROWD = 2_000
+"""Of a context that more pieces were seen in, only the most frequent ones count."""
+
+
+class Swap(NamedTuple):
+    """A piece that may take the place of another, and the number of input contexts that both were seen in."""
+
+    leaving: Tokens
+    coming: Tokens
+    support: int
+
+
+@dataclass(eq=False)
+class Spans:
+    """Makes new pairs by rule: a piece takes another's place, and what it stands for takes its place in the output.
+
+    A piece is a token, or tokens that never occur apart. It stands for the piece of the output that its examples have
+    and the fewest others do. Two pieces may take each other's place if the inputs have a context of theirs in common,
+    the nearest piece on either side, and so have the outputs for what they stand for. From ``play Yesterday loud``,
+    ``play Imagine`` and ``play Yesterday`` it makes ``play Imagine loud``. GECA asks for two whole examples that are
+    the same but for the fragments, and so makes fewer pairs.
+
+    Attributes:
+        novel: What must be new: the ``"input"``, ``"both"`` sides, or the ``"pair"``.
+    """
+
+    novel: Novelty = "input"
+    _fitted: "_Fitted | None" = field(default=None, init=False, repr=False)
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Finds pieces, what they stand for, and which may take whose place.
+
+        Raises:
+            RecombineError: If a setting makes no sense, or there are fewer than two different examples.
+        """
+        if self.novel not in get_args(Novelty):
+            raise unknown("kind of novelty", self.novel, get_args(Novelty))
+        self._fitted = _Fitted(distinct_examples(examples, least=2, who="Spans"))
+        return self
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        """Returns n novel pairs, each once, or all there are.
+
+        Args:
+            n: How many to return, at least 1.
+            seed: Same seed, same samples.
+            accept: Turns candidates down beyond novelty and uniqueness.
+
+        Returns:
+            Examples whose provenance names the pair that was changed and a pair that shows the new piece, tells of
+            every token which of the two it is from, and has as details the pieces that left (``replaced``) and came
+            (``fragments``), and in how many contexts both were seen (``support``).
+
+        Raises:
+            RecombineError: If it was not fitted, n is below 1, or the seed below 0.
+        """
+        if self._fitted is None:
+            raise unfitted("Spans")
+        check_request(n, seed)
+        candidates = self._fitted.novel_pairs(self.novel, np.random.default_rng(seed))
+        examples, rejected = take_accepted(candidates, n, accept)
+        shortfall = ""
+        if len(examples) < n:
+            turned_down = sum(rejected.values())
+            made = f"Spans can make only {len(examples) + turned_down:,} novel pairs from these"
+            shortfall = f"{made} {len(self._fitted.examples):,} different examples."
+        return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
+
+
+class _Fitted:
+    """What is known after ``fit``.
+
+    Args:
+        examples: The training examples, all different.
+
+    Attributes:
+        stands_for: The output piece that an input piece stands for.
+        swaps: Which pieces may take whose place.
+    """
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = examples
+        self._x = _in_pieces([example.x for example in examples])
+        self._y = _in_pieces([example.y for example in examples])
+        self._holders: dict[Tokens, list[int]] = defaultdict(list)
+        for number, pieces in enumerate(self._x):
+            for piece in dict.fromkeys(pieces):
+                self._holders[piece].append(number)
+        self.stands_for = self._meanings()
+        self._sites = {piece: self._places(piece) for piece in self.stands_for}
+        self.swaps = self._exchangeable()
+        self._ends = list(accumulate(len(self._sites[swap.leaving]) for swap in self.swaps))
+
+    def _meanings(self) -> dict[Tokens, Tokens]:
+        """Returns what each piece stands for, of those that stand for something and for one thing only."""
+        together: dict[Tokens, Counter[Tokens]] = defaultdict(Counter)
+        in_outputs: Counter[Tokens] = Counter()
+        for x, y in zip(self._x, self._y, strict=True):
+            in_outputs.update(set(y))
+            for piece in set(x):
+                together[piece].update(set(y))
+        in_same = Counter(map(tuple, self._holders.values()))
+        found = {}
+        for piece, holders in self._holders.items():
+            needed = math.ceil(len(holders) * (1 - EXCEPTIONS))
+            always = [other for other, count in together[piece].items() if count >= needed]
+            fewest = min((in_outputs[other] for other in always), default=0)
+            best = [other for other in always if in_outputs[other] == fewest]
+            if len(best) > 1 or in_same[tuple(holders)] > 1:  # of two names in one example, which stands for which?
+                best = [other for other in best if _letters(other) == _letters(piece)]
+            others = len(self.examples) - len(holders)
+            if len(best) == 1 and in_outputs[best[0]] - together[piece][best[0]] <= COMMON * others:
+                found[piece] = best[0]
+        # What one piece has in all of its examples and no other example has, only this piece stands for.
+        owners = {
+            meaning: piece for piece, meaning in found.items() if len(self._holders[piece]) == in_outputs[meaning]
+        }
+        return {piece: meaning for piece, meaning in found.items() if owners.get(meaning, piece) == piece}
+
+    def _places(self, piece: Tokens) -> list[int]:
+        """Returns the examples in which it is clear what of the output a piece stands for."""
+        meaning = self.stands_for[piece]
+        return [
+            number
+            for number in self._holders[piece]
+            if self._x[number].count(piece) <= self._y[number].count(meaning)
+            and not any(self.stands_for.get(other) == meaning for other in self._x[number] if other != piece)
+        ]
+
+    def _exchangeable(self) -> list[Swap]:
+        contexts, output_contexts = _contexts(self._x), _contexts(self._y)
+        seen_in: dict[tuple[Tokens, Tokens], list[Tokens]] = defaultdict(list)
+        for piece in sorted(self.stands_for, key=lambda piece: (-len(self._holders[piece]), piece)):
+            for context in contexts[piece]:
+                seen_in[context].append(piece)
+        swaps = []
+        for coming, meaning in self.stands_for.items():
+            shared = Counter(piece for context in contexts[coming] for piece in seen_in[context][:CROWD])
+            swaps += [
+                Swap(leaving, coming, support)
+                for leaving, support in sorted(shared.items())
+                if self.stands_for[leaving] != meaning
+                and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
+            ]
+        return swaps
+
+    def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
+        """Yields what the swaps make of the examples, in random order, each pair once and only if it is novel."""
+        inputs = {example.x for example in self.examples}
+        outputs = {example.y for example in self.examples}
+        seen = set(self.examples)
+        for number in in_random_order(self._ends[-1] if self._ends else 0, rng):
+            place = bisect_right(self._ends, number)
+            swap = self.swaps[place]
+            site = self._sites[swap.leaving][self._ends[place] - 1 - number]
+            if swap.coming in self._x[site]:
+                continue
+            made = self._made(site, swap)
+            if made in seen or (made.x in inputs and novel != "pair") or (made.y in outputs and novel == "both"):
+                continue
+            seen.add(made)
+            yield made
+
+    def _made(self, site: int, swap: Swap) -> Example:
+        """Returns an example with the piece that leaves replaced throughout, and what it stands for as well."""
+        shows = self._holders[swap.coming][0]
+        tokens: dict[str, list[str]] = {"x": [], "y": []}
+        sources: list[str] = []
+        start = [1, 1]  # the number of the next token of the first prototype, and of the second
+        for side, all_pieces in (("x", self._x), ("y", self._y)):
+            leaving, coming = swap[:2] if side == "x" else map(self.stands_for.__getitem__, swap[:2])
+            before = all_pieces[shows].index(coming)
+            shown_at = start[1] + sum(map(len, all_pieces[shows][:before]))
+            for piece in all_pieces[site]:
+                kept = piece != leaving
+                tokens[side] += piece if kept else coming
+                sources += [
+                    f"1:{start[0] + place}" if kept else f"2:{shown_at + place}"
+                    for place in range(len(piece if kept else coming))
+                ]
+                start[0] += len(piece)
+            start[1] += sum(map(len, all_pieces[shows]))
+        details: dict[str, str | int | float] = {
+            "replaced": " ".join(swap.leaving),
+            "fragments": " ".join(swap.coming),
+            "support": swap.support,
+        }
+        prototypes = (self.examples[site], self.examples[shows])
+        provenance = Provenance(method="spans", prototypes=prototypes, sources=tuple(sources), details=details)
+        return Example(tuple(tokens["x"]), tuple(tokens["y"]), provenance)
+
+
+def _in_pieces(sequences: Sequence[Tokens]) -> list[Pieces]:
+    """Cuts sequences into pieces: words that never occur apart, such as the words of a name, are one piece."""
+    after: dict[str, set[str]] = defaultdict(set)
+    before: dict[str, set[str]] = defaultdict(set)
+    for tokens in sequences:
+        for one, next_one in zip(("", *tokens), (*tokens, ""), strict=True):
+            after[one].add(next_one)
+            before[next_one].add(one)
+
+    def inseparable(one: str, next_one: str) -> bool:
+        return len(after[one]) == len(before[next_one]) == 1 and one.isalnum() and next_one.isalnum()
+
+    cut = []
+    for tokens in sequences:
+        pieces: list[Tokens] = []
+        for token in tokens:
+            if pieces and inseparable(pieces[-1][-1], token):
+                pieces[-1] = (*pieces[-1], token)
+            else:
+                pieces.append((token,))
+        cut.append(tuple(pieces))
+    return cut
+
+
+def _contexts(sequences: Sequence[Pieces]) -> dict[Tokens, set[tuple[Tokens, Tokens]]]:
+    """Returns the pieces before and after each piece, wherever it occurs."""
+    found: dict[Tokens, set[tuple[Tokens, Tokens]]] = defaultdict(set)
+    for pieces in sequences:
+        padded = (EDGE, *pieces, EDGE)
+        for before, piece, after in zip(padded, padded[1:], padded[2:], strict=False):
+            found[piece].add((before, after))
+    return found
+
+
+def _letters(piece: Tokens) -> str:
+    return "".join(filter(str.isalnum, "".join(piece))).casefold()

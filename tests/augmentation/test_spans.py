@@ -1,0 +1,134 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from recombine.augmentation.resample import find_rare
+from recombine.augmentation.spans import Spans
+from recombine.data import scan
+from recombine.errors import RecombineError
+from recombine.example import Example
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+import own_files
+
+
+def example(text: str) -> Example:
+    x, y = text.split(" ▷ ")
+    return Example(tuple(x.split()), tuple(y.split()))
+
+
+def examples(*texts: str) -> list[Example]:
+    return [example(text) for text in texts]
+
+
+SONGS = examples(
+    "play Yesterday ▷ song Yesterday", "play La Mer loud ▷ song La Mer loud", "play Imagine ▷ song Imagine"
+)
+
+
+def made(*texts: str) -> set[str]:
+    return {str(sample) for sample in Spans().fit(examples(*texts)).sample(100)}
+
+
+def test_a_piece_takes_the_place_of_another_seen_in_the_same_context() -> None:
+    known = [*SONGS, example("play La Mer ▷ song La Mer")]
+    found = {str(sample): sample.provenance for sample in Spans().fit(known).sample(100)}
+    assert found.keys() == {"play Yesterday loud ▷ song Yesterday loud", "play Imagine loud ▷ song Imagine loud"}
+    provenance = found["play Imagine loud ▷ song Imagine loud"]
+    assert (provenance.method, provenance.prototypes) == ("spans", (known[1], known[2]))
+    assert provenance.details == {"replaced": "La Mer", "fragments": "Imagine", "support": 1}
+    assert provenance.sources == ("1:1", "2:2", "1:4", "1:5", "2:4", "1:8")
+
+
+def test_pieces_without_a_common_context_stay_where_they_are() -> None:
+    assert not Spans().fit(SONGS[:2]).sample(100)
+
+
+def test_contexts_of_outputs_count_as_well() -> None:
+    assert not made("play Imagine ▷ ( Imagine )", "play chess ▷ chess ( )", "play Imagine loud ▷ ( Imagine ) loud")
+    assert made("play Imagine ▷ ( Imagine )", "play chess ▷ ( chess )", "play Imagine loud ▷ ( Imagine ) loud")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # every occurrence leaves, and all that it stands for
+        (
+            ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK"),
+            {"jump twice ▷ JUMP JUMP"},
+        ),
+        # all that could be made is known
+        (
+            ("call Ann ▷ ann", "tell Bob of Eve ▷ eve bob", "call Bob ▷ bob", "tell Ann of Eve ▷ eve ann"),
+            set(),
+        ),
+        # synonyms stand for the same, so neither takes the other's place
+        (("ring Ann ▷ call ann", "phone Ann ▷ call ann"), set()),
+    ],
+)
+def test_what_is_made(texts: tuple[str, ...], expected: set[str]) -> None:
+    assert made(*texts) == expected
+
+
+def test_names_that_are_new_together_are_told_apart_by_their_letters() -> None:
+    known = ("from Oslo to Rome ▷ to rome from oslo", "from Łódź to Kyiv ▷ to kyiv from łódź")
+    assert "from Łódź to Rome ▷ to rome from łódź" in made(*known, "from Paris to Kyiv ▷ to kyiv from paris")
+    greek = ("from Oslo to Rome ▷ to r from o", "from Łódź to Kyiv ▷ to k from l")
+    assert not made(*greek)
+
+
+def test_of_synonyms_in_one_example_neither_leaves() -> None:
+    known = (
+        "call Ann ▷ do call",
+        "ring Ann ▷ do call",
+        "text Ann ▷ do text",
+        "call Ann or ring Ann ▷ do call or do call",
+    )
+    assert made(*known) == set()
+    assert made(*known[:3], "call Ann or no ▷ do call or no") == {"text Ann or no ▷ do text or no"}
+
+
+@pytest.mark.parametrize("split", ["jump", "around-right", "opposite-right"])
+def test_all_samples_of_scan_are_right(split: str) -> None:
+    train = scan.split(split).train[::7] if split != "jump" else scan.split(split).train[-4_000:]
+    known = list(dict.fromkeys([*train, example("jump ▷ I_JUMP")]))
+    samples = Spans().fit(known).sample(200, accept=find_rare(known).resampler)
+    assert len(samples) > 100
+    assert all(scan.interpret(sample.x) == sample.y for sample in samples)
+
+
+@pytest.mark.parametrize("kind", own_files.KINDS)
+def test_most_samples_of_small_files_are_right_and_new(kind: str) -> None:
+    data = own_files.make(kind)
+    known = [Example(*(tuple(own_files.spaced(side).split()) for side in pair)) for pair in data.train]
+    samples = Spans().fit(known).sample(300, accept=find_rare(known).resampler)
+    assert len(samples) == 300
+    right = [data.oracle.right(" ".join(sample.x), " ".join(sample.y)) for sample in samples]
+    assert sum(right) >= 0.85 * 300
+    assert not {sample.x for sample in samples} & {each.x for each in known}
+
+
+@pytest.mark.parametrize("kind", own_files.KINDS)
+def test_sources_name_the_token_that_each_token_is(kind: str) -> None:
+    known = [Example(*(tuple(own_files.spaced(side).split()) for side in pair)) for pair in own_files.make(kind).train]
+    for sample in Spans().fit(known).sample(100):
+        tokens = [prototype.x + prototype.y for prototype in sample.provenance.prototypes]
+        places = [tuple(map(int, source.split(":"))) for source in sample.provenance.sources]
+        assert tuple(tokens[k - 1][j - 1] for k, j in places) == sample.x + sample.y
+
+
+@pytest.mark.parametrize(("novel", "expected"), [("input", False), ("pair", True)])
+def test_a_known_input_is_no_new_one(novel: str, expected: bool) -> None:
+    known = examples("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d")
+    found = Spans(novel=novel).fit(known).sample(10)
+    assert (example("say c twice ▷ d d") in found.examples) is expected
+
+
+def test_errors() -> None:
+    with pytest.raises(RecombineError, match="kind of novelty"):
+        Spans(novel="output").fit(SONGS)
+    with pytest.raises(RecombineError, match="at least 2 different examples"):
+        Spans().fit(SONGS[:1])
+    with pytest.raises(RecombineError, match="not been fitted"):
+        Spans().sample(1)
