@@ -94,7 +94,7 @@ def test_new_examples_come_from_training_alone(found: Comparison) -> None:
     train = set(found.split.train)
     candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
     assert sum(map(len, found.drawn.samples[LEARNED])) <= candidates <= wanted
-    for method in (OVERSAMPLE, BY_RULE, LEARNED):
+    for method in (OVERSAMPLE, BY_RULE, "spans", LEARNED):
         for samples in found.drawn.samples[method]:
             assert len(samples) == PLAN.n
             for sample in samples:
@@ -143,13 +143,13 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
     assert run.network == str(found.network)
-    assert run.comparison[3].scores.rare == found.judged[LEARNED]["rare"].scores
-    assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 12)]
+    assert run.comparison[4].scores.rare == found.judged[LEARNED]["rare"].scores
+    assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 12, 12)]
     assert [curve.method for curve in run.curves] == list(METHODS)
     assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
-    assert run.curves[0].steps[-1] == REPORTED["Training 10 predictors"][0]
-    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + [BY_RULE] * 12 + [OVERSAMPLE] * 12
+    assert run.curves[0].steps[-1] == REPORTED["Training 12 predictors"][0]
+    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_RULE] * 12 + [OVERSAMPLE] * 12
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):

@@ -16,7 +16,7 @@ from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples
-    from recombine.own_data.augmenters import GECA, Augmenter, Oversampler, Rarity
+    from recombine.own_data.augmenters import GECA, Augmenter, Oversampler, Rarity, Spans
 
 LEARNING = ("learned", "both")
 """The methods that train networks."""
@@ -34,14 +34,15 @@ class Request:
     """What to make: the options as they were given, None for most that were not.
 
     Options:
-        method NAME: learned trains a network to recombine; geca recombines by rule; both takes half from geca, as far
-            as it goes, and the rest from a network; oversample repeats what has something rare in it.
+        method NAME: learned trains a network to recombine; geca exchanges fragments by rule; spans exchanges
+            pieces with what they stand for; both takes half from geca, as far as it goes, and the rest from a network;
+            oversample repeats what has something rare in it.
         n N: How many samples to make.
         epsilon P: Keep only samples with a token in fewer than this share of the training examples (default: found
             out).
         ngram N: With --epsilon: look at up to N tokens in a row.
         resample: Keep only samples with something rare, or keep all (default: only those with something rare for
-            learned and both, all for geca).
+            learned, both and spans, all for geca).
         agreement: If samples must have something rare, reject those whose output leaves it out, or keep them.
         gaps N: GECA: change up to N fragments together, more than one only if one does not give enough samples
             (default: 1 for word forms, else 2).
@@ -184,7 +185,7 @@ def _check(request: Request) -> None:
         files.check_model(request.model, force=False)
 
 
-def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler":
+def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler | Spans":
     """Returns the augmenter, trained here or taken from a folder."""
     from recombine.own_data.augmenters import GECA, METHODS, Augmenter
 
@@ -280,7 +281,7 @@ def _check_model(request: Request, found: "Augmenter", examples: Sequence[Exampl
             )
 
 
-def _drawn(request: Request, augmenter: "Augmenter | GECA | Oversampler") -> "list[Samples]":
+def _drawn(request: Request, augmenter: "Augmenter | GECA | Oversampler | Spans") -> "list[Samples]":
     """Returns new examples, one set for each seed, and says how to get more if there are too few or none."""
     from recombine.augmentation.resample import find_rare
     from recombine.own_data.settings import forget_state
@@ -316,7 +317,7 @@ def _advice(request: Request, samples: "Samples") -> str:
         return " Give more examples, above all such as differ in one part."
     if request.method not in LEARNING:
         return ""
-    by_rule = " Or try --method geca, which trains nothing." if request.method == "learned" else ""
+    by_rule = " Or try --method spans or geca, which train nothing." if request.method == "learned" else ""
     torn = not {APART, UNEVEN, UNSHOWN}.isdisjoint(samples.rejected)
     if not torn and not any("rare" in reason for reason in samples.rejected):
         return f" Train longer (--epochs, --max-time).{by_rule}"

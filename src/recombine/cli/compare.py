@@ -24,14 +24,14 @@ class Options:
     """What is compared, and how networks are trained; see ``recombine.comparison.compare.Plan``.
 
     Options:
-        methods NAMES: What to compare with plain: oversample, geca, learned, both (as for augment).
+        methods NAMES: What to compare with plain: oversample, geca, spans, learned, both (as for augment).
         seeds K: How many networks of each method.
         n N: How many new examples of each method.
         p_aug P: How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).
         epsilon P: A token in fewer than this share of the examples is rare (default: found out).
     """
 
-    methods: str = "oversample,geca,learned,both"
+    methods: str = "oversample,geca,spans,learned,both"
     seeds: int = 3
     seed: int = 0
     n: int = 400

@@ -17,7 +17,7 @@ from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, se
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
-from recombine.own_data import choices, networks
+from recombine.own_data import augmenters, choices, networks
 from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
@@ -27,10 +27,10 @@ from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
-PLAIN, OVERSAMPLE, BY_RULE, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "learned", BOTH)
-"""The originals alone, then the methods of `augmenters.METHODS`: rare originals again; recombination by rule; learned
-recombination; half of the samples by rule and half learned. The last three are resampled alike if anything is rare, so
-that they differ in how examples are made and in nothing else."""
+PLAIN, OVERSAMPLE, BY_RULE, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
+"""The originals alone, then the methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
+learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
+rare, so that they differ in how examples are made and in nothing else."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
@@ -197,7 +197,7 @@ def draw(
     Arguments are as for `compare`, and `state` is the file of the state of training. Each method is a job, but for
     ``both``, which shares the networks of ``learned``.
     """
-    makers = [method for method in (OVERSAMPLE, BY_RULE) if method in plan.methods] + [LEARNED] * plan.learns
+    makers = [method for method in plan.ordered if method not in (PLAIN, LEARNED, BOTH)] + [LEARNED] * plan.learns
     if makers != [OVERSAMPLE]:
         kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
         names = ", ".join(method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE))
@@ -217,13 +217,14 @@ def draw(
 
 def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
-    rare, geca = split.rarity.resampler, GECA(rarity=split.rarity.resampler, seed=plan.seed, seeds=plan.seeds)
+    rare = split.rarity.resampler
     if method == OVERSAMPLE:
         rarity: Rarity = "auto" if plan.epsilon is None else rare or Resampler(plan.epsilon)
         oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
         return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
-    if method == BY_RULE:
-        return Drawn({method: geca.fit(split.train).sample_each(plan.n)})
+    if method != LEARNED:
+        maker = augmenters.METHODS[method](rarity=rare, seed=plan.seed, seeds=plan.seeds)
+        return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
     both = Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
     try:
@@ -232,6 +233,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         shortfall = f"{error.message[0].upper()}{error.message[1:]}"
         made = {LEARNED: [Samples((), plan.n, shortfall=shortfall)] * plan.seeds}
         if BOTH in wanted:
+            geca = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds)
             half = geca.fit(split.train).sample_each(plan.n // 2)
             made[BOTH] = [replace(samples, requested=plan.n, shortfall=shortfall) for samples in half]
         return Drawn({name: made[name] for name in wanted})
