@@ -149,7 +149,9 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
     assert run.curves[0].steps[-1] == REPORTED["Training 12 predictors"][0]
-    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_RULE] * 12 + [OVERSAMPLE] * 12
+    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_RULE] * 12 + [
+        OVERSAMPLE
+    ] * 12
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recombine.data import files
+from recombine.data import code, files
 from recombine.data.text import MAX_LINE
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance, Tokens
@@ -89,6 +89,17 @@ def test_examples_round_trip(tmp_path: Path, format: str, tokens: str) -> None:
         assert round_trip(tmp_path, items, format=format, tokens=tokens) == items
 
     check()
+
+
+@whatever
+@given(
+    items=examples(words.filter(lambda word: word[0] not in "␣⁀")).filter(lambda items: not starts_with_mark(items[0]))
+)
+def test_code_round_trips_as_texts(tmp_path: Path, items: list[Example]) -> None:
+    back = round_trip(tmp_path, items, format="tsv", tokens="code")
+    assert [(code.join(each.x), code.join(each.y)) for each in back] == [
+        (code.join(e.x), code.join(e.y)) for e in items
+    ]
 
 
 @whatever
