@@ -141,8 +141,8 @@ def test_the_sentence() -> None:
         f"({score}) do not help."
     )
     assert said(dict(zip(METHODS, (PLAIN, LUCKY, BETTER, BETTER, BETTER, BETTER), strict=True))).startswith(
-        "On 20 rare examples (plain 0.000) geca (0.900), spans (0.900), learned (0.900) and both together (0.900) help, it "
-        "cannot be told whether oversample (0.033) helps; on 100 other examples"
+        "On 20 rare examples (plain 0.000) geca (0.900), spans (0.900), learned (0.900) and both together (0.900) "
+        "help, it cannot be told whether oversample (0.033) helps; on 100 other examples"
     )
     assert said({"plain": PLAIN, "worse": WORSE}).endswith(f"worse ({WORSE[:, 20:].mean():.3f}) harms.")
     assert "Nothing was compared" in said({"plain": PLAIN})
