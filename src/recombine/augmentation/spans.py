@@ -22,6 +22,9 @@ from recombine.augmentation.protocol import (
 )
 from recombine.errors import unknown
 from recombine.example import Example, Provenance, Tokens
+from recombine.inflection import are_inflections
+from recombine.neighborhoods import Neighborhoods, Omega, compatible
+from recombine.neighborhoods.index import Integers
 
 Pieces = tuple[Tokens, ...]
 
@@ -103,6 +106,20 @@ class Spans:
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
 
+def fitting_prototypes(neighborhoods: Neighborhoods, examples: Sequence[Example]) -> Omega:
+    """Returns Ω for one's own data: pairs of prototypes of which the second has a piece that fits into the first.
+
+    A network puts what the second prototype has into the first, whether that makes sense or not. Rules that leave the
+    two open (long-short, swap) have them drawn so that a piece of the second may take the place of one of the first.
+    If there are no such pieces, or the rule itself says what fits, its own Ω is returned.
+    """
+    if neighborhoods.prototypes == 2 and neighborhoods.rule in ("long-short", "swap") and not are_inflections(examples):
+        found = _Fitted(distinct_examples(examples, least=2, who="Spans"))
+        if found.swaps and len(found.examples) == len(examples):
+            return found
+    return compatible(neighborhoods, examples)
+
+
 class _Fitted:
     """What is known after ``fit``.
 
@@ -176,9 +193,16 @@ class _Fitted:
                 Swap(leaving, coming, support)
                 for leaving, support in sorted(shared.items())
                 if self.stands_for[leaving] != meaning
+                and self._sites[leaving]
                 and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
             ]
         return swaps
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, drawn with replacement: one to change, and one with a piece that fits."""
+        chosen = [self.swaps[number] for number in rng.integers(len(self.swaps), size=n)]
+        pools = [(self._sites[swap.leaving], self._holders[swap.coming]) for swap in chosen]
+        return np.array([[pool[rng.integers(len(pool))] for pool in pair] for pair in pools], dtype=np.int32)
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
         """Yields what the swaps make of the examples, in random order, each pair once and only if it is novel."""

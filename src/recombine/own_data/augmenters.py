@@ -463,6 +463,7 @@ class Augmenter(OwnDataAugmenter):
             made["length"].value,
             sampling=self.sampling,
             prototypes=prototypes,
+            omega=spans.fitting_prototypes,
             focus=kept.value,
             seeds=range(self.seed, self.seed + self.seeds),
             device=self.device,
@@ -557,7 +558,7 @@ class Augmenter(OwnDataAugmenter):
             values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
             made = choices_from_json(found.notes.get(CHOICES, {}), values)
         kept = rarity_rule(augmenter.rarity, examples, say=shown(augmenter.progress).say)
-        found.focus = kept.value
+        found.focus, found.omega = kept.value, spans.fitting_prototypes
         if augmenter.sampling is not None:
             found.sampling = augmenter.sampling
         return augmenter._remember(examples, Learned(found, kept.value, {**made, "rarity": kept}))
