@@ -1,16 +1,15 @@
-import sys
-from pathlib import Path
+from dataclasses import replace
 
+import numpy as np
+import own_files
 import pytest
 
 from recombine.augmentation.resample import find_rare
-from recombine.augmentation.spans import Spans
+from recombine.augmentation.spans import Spans, _Fitted, fitting_prototypes
 from recombine.data import scan
 from recombine.errors import RecombineError
 from recombine.example import Example
-
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import own_files
+from recombine.neighborhoods import Swap
 
 
 def example(text: str) -> Example:
@@ -132,3 +131,19 @@ def test_errors() -> None:
         Spans().fit(SONGS[:1])
     with pytest.raises(RecombineError, match="not been fitted"):
         Spans().sample(1)
+
+
+def test_second_prototypes_have_a_piece_that_fits_into_the_first() -> None:
+    known = [*SONGS, example("play La Mer ▷ song La Mer"), example("set 5 degrees ▷ heat 5")]
+    rule = Swap().build(known)
+    rows = fitting_prototypes(rule, known).draw(200, np.random.default_rng(0)).tolist()
+    songs = {0, 1, 2, 3}
+    assert {number for row in rows for number in row} == songs
+    assert all(known[first].x[1] != known[second].x[1] for first, second in rows)
+
+
+def test_where_nothing_fits_prototypes_are_those_of_the_rule() -> None:
+    known = examples("a b ▷ A B", "a c ▷ A C", "a b c ▷ A B C")[1:]
+    rule = Swap().build(known)
+    drawn = fitting_prototypes(replace(rule, rows=np.array([[0, 1, 1]], np.int32)), known)
+    assert not isinstance(drawn, _Fitted)

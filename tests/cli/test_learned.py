@@ -204,7 +204,7 @@ def test_a_network_that_learned_nothing_needs_more_training(
     nothing_rare.setattr(Recombination, "sample_each", lambda *_, **__: [Samples((), 3, rejected={"too long": 7})])
     done = run("augment", train, *QUICK, "-o", tmp_path / "new.jsonl")
     assert done.code == 1, done.err
-    assert "Train longer (--epochs, --max-time). Or try --method geca" in done.err
+    assert "Train longer (--epochs, --max-time). Or try --method spans or geca" in done.err
     assert "--no-resample" not in done.err
 
 
