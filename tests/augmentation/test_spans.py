@@ -88,6 +88,16 @@ def test_of_synonyms_in_one_example_neither_leaves() -> None:
     assert made(*known[:3], "call Ann or no ▷ do call or no") == {"text Ann or no ▷ do text or no"}
 
 
+def test_a_mistake_in_the_data_is_overlooked() -> None:
+    wrong = [example("say bye 0 ▷ hello")]
+    greetings = [example(f"say bye {number} ▷ bye {number}") for number in range(30)]
+    known = [*wrong, *greetings[1:], *examples("say hi 31 ▷ hi 31", "say hi 5 ▷ hi 5")]
+    samples = Spans().fit(known).sample(100)
+    assert example("say hi 7 ▷ hi 7") in samples.examples
+    assert example("say bye 31 ▷ bye 31") in samples.examples
+    assert not any("hello" in sample.y for sample in samples)
+
+
 @pytest.mark.parametrize("split", ["jump", "around-right", "opposite-right"])
 def test_all_samples_of_scan_are_right(split: str) -> None:
     train = scan.split(split).train[::7] if split != "jump" else scan.split(split).train[-4_000:]

@@ -140,7 +140,8 @@ class _Fitted:
             for piece in dict.fromkeys(pieces):
                 self._holders[piece].append(number)
         self.stands_for = self._meanings()
-        self._sites = {piece: self._places(piece) for piece in self.stands_for}
+        places = {piece: self._places(piece) for piece in self.stands_for}
+        self._sites = {piece: numbers for piece, numbers in places.items() if numbers}
         self.swaps = self._exchangeable()
         self._ends = list(accumulate(len(self._sites[swap.leaving]) for swap in self.swaps))
 
@@ -183,17 +184,17 @@ class _Fitted:
     def _exchangeable(self) -> list[Swap]:
         contexts, output_contexts = _contexts(self._x), _contexts(self._y)
         seen_in: dict[tuple[Tokens, Tokens], list[Tokens]] = defaultdict(list)
-        for piece in sorted(self.stands_for, key=lambda piece: (-len(self._holders[piece]), piece)):
+        for piece in sorted(self._sites, key=lambda piece: (-len(self._holders[piece]), piece)):
             for context in contexts[piece]:
                 seen_in[context].append(piece)
         swaps = []
-        for coming, meaning in self.stands_for.items():
+        for coming in self._sites:
+            meaning = self.stands_for[coming]
             shared = Counter(piece for context in contexts[coming] for piece in seen_in[context][:CROWD])
             swaps += [
                 Swap(leaving, coming, support)
                 for leaving, support in sorted(shared.items())
                 if self.stands_for[leaving] != meaning
-                and self._sites[leaving]
                 and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
             ]
         return swaps
@@ -201,53 +202,54 @@ class _Fitted:
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
         """Returns n rows of prototypes, drawn with replacement: one to change, and one with a piece that fits."""
         chosen = [self.swaps[number] for number in rng.integers(len(self.swaps), size=n)]
-        pools = [(self._sites[swap.leaving], self._holders[swap.coming]) for swap in chosen]
+        pools = [(self._sites[swap.leaving], self._sites[swap.coming]) for swap in chosen]
         return np.array([[pool[rng.integers(len(pool))] for pool in pair] for pair in pools], dtype=np.int32)
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
         """Yields what the swaps make of the examples, in random order, each pair once and only if it is novel."""
         inputs = {example.x for example in self.examples}
         outputs = {example.y for example in self.examples}
-        seen = set(self.examples)
+        seen = {(example.x, example.y) for example in self.examples}
         for number in in_random_order(self._ends[-1] if self._ends else 0, rng):
             place = bisect_right(self._ends, number)
             swap = self.swaps[place]
             site = self._sites[swap.leaving][self._ends[place] - 1 - number]
             if swap.coming in self._x[site]:
                 continue
-            made = self._made(site, swap)
-            if made in seen or (made.x in inputs and novel != "pair") or (made.y in outputs and novel == "both"):
+            leaving, coming = self.stands_for[swap.leaving], self.stands_for[swap.coming]
+            x = _exchanged(self._x[site], swap.leaving, swap.coming)
+            y = _exchanged(self._y[site], leaving, coming)
+            if (x, y) in seen or (x in inputs and novel != "pair") or (y in outputs and novel == "both"):
                 continue
-            seen.add(made)
-            yield made
+            seen.add((x, y))
+            yield Example(x, y, self._provenance(site, swap))
 
-    def _made(self, site: int, swap: Swap) -> Example:
-        """Returns an example with the piece that leaves replaced throughout, and what it stands for as well."""
-        shows = self._holders[swap.coming][0]
-        tokens: dict[str, list[str]] = {"x": [], "y": []}
-        sources: list[str] = []
-        start = [1, 1]  # the number of the next token of the first prototype, and of the second
-        for side, all_pieces in (("x", self._x), ("y", self._y)):
-            leaving, coming = swap[:2] if side == "x" else map(self.stands_for.__getitem__, swap[:2])
-            before = all_pieces[shows].index(coming)
-            shown_at = start[1] + sum(map(len, all_pieces[shows][:before]))
-            for piece in all_pieces[site]:
+    def _provenance(self, site: int, swap: Swap) -> Provenance:
+        shows = self._sites[swap.coming][0]
+        meanings = self.stands_for[swap.leaving], self.stands_for[swap.coming]
+        sources = []
+        first = second = 1  # the number of the next token of either prototype
+        for side, leaving, coming in ((self._x, swap.leaving, swap.coming), (self._y, *meanings)):
+            before = side[shows].index(coming)
+            shown_at = second + sum(map(len, side[shows][:before]))
+            for piece in side[site]:
                 kept = piece != leaving
-                tokens[side] += piece if kept else coming
                 sources += [
-                    f"1:{start[0] + place}" if kept else f"2:{shown_at + place}"
+                    f"1:{first + place}" if kept else f"2:{shown_at + place}"
                     for place in range(len(piece if kept else coming))
                 ]
-                start[0] += len(piece)
-            start[1] += sum(map(len, all_pieces[shows]))
+                first += len(piece)
+            second += sum(map(len, side[shows]))
         details: dict[str, str | int | float] = {
             "replaced": " ".join(swap.leaving),
             "fragments": " ".join(swap.coming),
             "support": swap.support,
         }
-        prototypes = (self.examples[site], self.examples[shows])
-        provenance = Provenance(method="spans", prototypes=prototypes, sources=tuple(sources), details=details)
-        return Example(tuple(tokens["x"]), tuple(tokens["y"]), provenance)
+        return Provenance("spans", (self.examples[site], self.examples[shows]), sources=tuple(sources), details=details)
+
+
+def _exchanged(pieces: Pieces, leaving: Tokens, coming: Tokens) -> Tokens:
+    return tuple(token for piece in pieces for token in (coming if piece == leaving else piece))
 
 
 def _in_pieces(sequences: Sequence[Tokens]) -> list[Pieces]:
