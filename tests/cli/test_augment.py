@@ -167,4 +167,4 @@ def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, tr
     made = files.read(tmp_path / "new.jsonl")
     assert made
     assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)
-    assert "with a token and without what goes with it" in done.err
+    assert "with a word whose counterpart is missing on the other side" in done.err

@@ -141,7 +141,7 @@ def test_a_model_of_other_examples_or_another_kind(
 ) -> None:
     assert_is_sentence(augment("--model", trained, source=words), [str(trained), "other examples"])
     done = augment("--model", predictors)
-    assert_is_sentence(done, [str(predictors), "this is a predictor, expected a recombination"])
+    assert_is_sentence(done, [str(predictors), "this folder holds a predictor, expected a recombination"])
 
 
 def test_a_damaged_model(augment: Augment, trained: Path, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_no_model(tmp_path: Path) -> None:
 
 
 def test_another_kind(model: Path) -> None:
-    assert_error(model, "this is a toy, expected a predictor", place=model, kind="predictor")
+    assert_error(model, "this folder holds a toy, expected a predictor", place=model, kind="predictor")
 
 
 def change(model: Path, **values: object) -> None:

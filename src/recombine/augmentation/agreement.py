@@ -19,8 +19,8 @@ import numpy as np
 from recombine.example import Example
 from recombine.inflection import split_analysis
 
-APART = "with a token and without what goes with it"
-UNEVEN = "with a token more or less often than what goes with it"
+APART = "with a word whose counterpart is missing on the other side"
+UNEVEN = "with a word more or less often than its counterpart"
 
 Holders = tuple[int, ...]
 """A set of examples: its size, and sums of its examples' random codes."""

@@ -25,7 +25,7 @@ Prototypes = Callable[[int, np.random.Generator], np.ndarray]
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
 
-UNFINISHED, MALFORMED, DUPLICATE = "too long", "not one input and one output", "drawn before"
+UNFINISHED, MALFORMED, DUPLICATE = "too long", "malformed (no clear end of the input or output)", "drawn before"
 KNOWN = {"pair": "known", "input": "with a known input", "both": "with a known input or output"}
 """By what must be new. Of known inputs the output may be wrong, but no better one is needed."""
 WRONG_SIDE = "with a token on the wrong side"
@@ -42,7 +42,7 @@ SHOWN = 20
 EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""
 
-LESS_SURE = "with an input that has a surer output"
+LESS_SURE = "with a surer output for the same input"
 SURPLUS = "less sure than those kept"
 
 
@@ -128,18 +128,15 @@ class Collected:
         best = sorted(self.accepted.values(), key=lambda scored: -scored.score)[:n]
         count, rejected, shortfall, warning = len(self.accepted), dict(self.rejected), "", ""
         if count < n:
-            came = f"Only {count} new ones" if count > 1 else "Only one new one" if count else "No new one"
-            shortfall = (
-                f"{came} had come when it took more than {settings.patience} draws to "
-                f"find another, at temperature {self.temperature:g}."
-            )
+            draws = f"another took more than {settings.patience} draws, at temperature {self.temperature:g}"
+            shortfall = f"Stopped at {count}: {draws}."
         if count > n:
             rejected[SURPLUS] = count - n
         unsure = sum(scored.least < EVEN for scored in best)
         if 2 * unsure > len(best):
             warning = (
                 f"The network is not sure of the outputs of {unsure} of these: look at them before you use them. "
-                "Longer training may help, and GECA needs none."
+                "Longer training may help; spans and GECA need none."
             )
         examples = tuple(scored.example for scored in best)
         return Samples(examples, n, rejected, shortfall, tuple(self.turned_down), warning)

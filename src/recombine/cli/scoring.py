@@ -28,12 +28,12 @@ _SHOWN = 10
 
 _PHRASES = {
     "n": "samples",
-    "novel": "no training pair",
+    "novel": "new, not in the training data",
     "duplicates": "equal to an earlier sample",
     "contradicted": "contradicted by another sample",
     "well_formed": "with a well-formed input",
     "right": "exactly right",
-    "right_and_novel": "exactly right and no training pair",
+    "right_and_novel": "exactly right and new",
     "inputs_in_test": "with an input of the test set",
     "pairs_in_test": "equal to a test pair",
 }

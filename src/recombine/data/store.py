@@ -167,7 +167,12 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
             hint=f"It was written by recombine {written_by}; use that version or train again.",
         )
     if found != kind:
-        raise RecombineError(f"this is a {found}, expected a {kind}.", place=str(path))
+        written_by = {"recombination": "augment --model", "predictor": "train"}.get(kind)
+        raise RecombineError(
+            f"this folder holds a {found}, expected a {kind}.",
+            place=str(path),
+            hint=f"Name a folder that `recombine {written_by}` wrote." if written_by else "",
+        )
     for name in needed:
         if name not in files:
             raise RecombineError(f"this has no checksum of {name}.", place=str(place), hint="Train again.")
