@@ -1,15 +1,11 @@
-from dataclasses import replace
-
-import numpy as np
 import own_files
 import pytest
 
 from recombine.augmentation.resample import find_rare
-from recombine.augmentation.spans import Spans, _Fitted, fitting_prototypes
+from recombine.augmentation.spans import Spans
 from recombine.data import scan
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods import Swap
 
 
 def example(text: str) -> Example:
@@ -134,6 +130,17 @@ def test_a_known_input_is_no_new_one(novel: str, expected: bool) -> None:
     assert (example("say c twice ▷ d d") in found.examples) is expected
 
 
+def test_an_input_gets_one_output() -> None:
+    known = examples("in 1 h ▷ A 1 R 1", "in 4 h ▷ A 4 R 1", "in 1 h now ▷ A 1 R 1 N", "in 4 m ▷ A 4 R 4")
+    inputs = [sample.x for sample in Spans(novel="pair").fit(known).sample(100)]
+    assert len(inputs) == len(set(inputs))
+
+
+def test_marks_stand_for_nothing_by_their_letters() -> None:
+    known = examples("ok ? ! ▷ -> A ;", "ok b ▷ A B")
+    assert not Spans().fit(known)._fitted.stands_for.keys() & {("?",), ("!",)}
+
+
 def test_errors() -> None:
     with pytest.raises(RecombineError, match="kind of novelty"):
         Spans(novel="output").fit(SONGS)
@@ -141,19 +148,3 @@ def test_errors() -> None:
         Spans().fit(SONGS[:1])
     with pytest.raises(RecombineError, match="not been fitted"):
         Spans().sample(1)
-
-
-def test_second_prototypes_have_a_piece_that_fits_into_the_first() -> None:
-    known = [*SONGS, example("play La Mer ▷ song La Mer"), example("set 5 degrees ▷ heat 5")]
-    rule = Swap().build(known)
-    rows = fitting_prototypes(rule, known).draw(200, np.random.default_rng(0)).tolist()
-    songs = {0, 1, 2, 3}
-    assert {number for row in rows for number in row} == songs
-    assert all(known[first].x[1] != known[second].x[1] for first, second in rows)
-
-
-def test_where_nothing_fits_prototypes_are_those_of_the_rule() -> None:
-    known = examples("a b ▷ A B", "a c ▷ A C", "a b c ▷ A B C")[1:]
-    rule = Swap().build(known)
-    drawn = fitting_prototypes(replace(rule, rows=np.array([[0, 1, 1]], np.int32)), known)
-    assert not isinstance(drawn, _Fitted)

@@ -221,6 +221,8 @@ def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
     split = hold_out(forms)
     asked = split.questions(split.test, "analysis")
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
+    (none,) = draw(split, replace(PLAN, methods=["spans"], seeds=1)).samples["spans"]
+    assert none.shortfall.startswith("Spans do not suit word forms")
     made = compare(split, replace(PLAN, methods=[BY_RULE], seeds=1, epsilon=None))
     assert tuple(made.judged) == (PLAIN, BY_RULE)
     assert made.drawn.networks is None

@@ -22,9 +22,6 @@ from recombine.augmentation.protocol import (
 )
 from recombine.errors import unknown
 from recombine.example import Example, Provenance, Tokens
-from recombine.inflection import are_inflections
-from recombine.neighborhoods import Neighborhoods, Omega, compatible
-from recombine.neighborhoods.index import Integers
 
 Pieces = tuple[Tokens, ...]
 
@@ -37,8 +34,8 @@ EXCEPTIONS = 0.05
 COMMON = 0.5
 """What more than this share of the other examples have, too, is not what a piece stands for."""
 
-CROWD = 2_000
-"""Of a context that more pieces were seen in, only the most frequent ones count."""
+CROWD = 50
+"""Of a context that more pieces were seen in, only the most frequent leave their place; they have places enough."""
 
 
 class Swap(NamedTuple):
@@ -100,24 +97,10 @@ class Spans:
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:
-            turned_down = sum(rejected.values())
-            made = f"Spans can make only {len(examples) + turned_down:,} novel pairs from these"
-            shortfall = f"{made} {len(self._fitted.examples):,} different examples."
+            made = len(examples) + sum(rejected.values())
+            pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
+            shortfall = f"Spans can make only {pairs} from these {len(self._fitted.examples):,} different examples."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
-
-
-def fitting_prototypes(neighborhoods: Neighborhoods, examples: Sequence[Example]) -> Omega:
-    """Returns Ω for one's own data: pairs of prototypes of which the second has a piece that fits into the first.
-
-    A network puts what the second prototype has into the first, whether that makes sense or not. Rules that leave the
-    two open (long-short, swap) have them drawn so that a piece of the second may take the place of one of the first.
-    If there are no such pieces, or the rule itself says what fits, its own Ω is returned.
-    """
-    if neighborhoods.prototypes == 2 and neighborhoods.rule in ("long-short", "swap") and not are_inflections(examples):
-        found = _Fitted(distinct_examples(examples, least=2, who="Spans"))
-        if found.swaps and len(found.examples) == len(examples):
-            return found
-    return compatible(neighborhoods, examples)
 
 
 class _Fitted:
@@ -161,7 +144,7 @@ class _Fitted:
             fewest = min((in_outputs[other] for other in always), default=0)
             best = [other for other in always if in_outputs[other] == fewest]
             if len(best) > 1 or in_same[tuple(holders)] > 1:  # of two names in one example, which stands for which?
-                best = [other for other in best if _letters(other) == _letters(piece)]
+                best = [other for other in best if _is_word(piece) and _letters(other) == _letters(piece)]
             others = len(self.examples) - len(holders)
             if len(best) == 1 and in_outputs[best[0]] - together[piece][best[0]] <= COMMON * others:
                 found[piece] = best[0]
@@ -199,17 +182,11 @@ class _Fitted:
             ]
         return swaps
 
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement: one to change, and one with a piece that fits."""
-        chosen = [self.swaps[number] for number in rng.integers(len(self.swaps), size=n)]
-        pools = [(self._sites[swap.leaving], self._sites[swap.coming]) for swap in chosen]
-        return np.array([[pool[rng.integers(len(pool))] for pool in pair] for pair in pools], dtype=np.int32)
-
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields what the swaps make of the examples, in random order, each pair once and only if it is novel."""
+        """Yields what the swaps make of the examples, in random order, each input once and only what is novel."""
         inputs = {example.x for example in self.examples}
         outputs = {example.y for example in self.examples}
-        seen = {(example.x, example.y) for example in self.examples}
+        known, seen = {(example.x, example.y) for example in self.examples}, set()
         for number in in_random_order(self._ends[-1] if self._ends else 0, rng):
             place = bisect_right(self._ends, number)
             swap = self.swaps[place]
@@ -219,9 +196,10 @@ class _Fitted:
             leaving, coming = self.stands_for[swap.leaving], self.stands_for[swap.coming]
             x = _exchanged(self._x[site], swap.leaving, swap.coming)
             y = _exchanged(self._y[site], leaving, coming)
-            if (x, y) in seen or (x in inputs and novel != "pair") or (y in outputs and novel == "both"):
+            is_known = (x, y) in known or (x in inputs and novel != "pair") or (y in outputs and novel == "both")
+            if is_known or x in seen:
                 continue
-            seen.add((x, y))
+            seen.add(x)
             yield Example(x, y, self._provenance(site, swap))
 
     def _provenance(self, site: int, swap: Swap) -> Provenance:
@@ -262,7 +240,7 @@ def _in_pieces(sequences: Sequence[Tokens]) -> list[Pieces]:
             before[next_one].add(one)
 
     def inseparable(one: str, next_one: str) -> bool:
-        return len(after[one]) == len(before[next_one]) == 1 and one.isalnum() and next_one.isalnum()
+        return len(after[one]) == len(before[next_one]) == 1 and _is_word((one,)) and _is_word((next_one,))
 
     cut = []
     for tokens in sequences:
@@ -286,5 +264,10 @@ def _contexts(sequences: Sequence[Pieces]) -> dict[Tokens, set[tuple[Tokens, Tok
     return found
 
 
+def _is_word(piece: Tokens) -> bool:
+    return any(map(str.isalnum, "".join(piece)))
+
+
 def _letters(piece: Tokens) -> str:
-    return "".join(filter(str.isalnum, "".join(piece))).casefold()
+    """Returns what names are compared by: ``Mary Ann`` in an input may be ``mary_ann`` in an output."""
+    return "".join(piece).replace("_", "").casefold()

@@ -224,13 +224,16 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
     if method != LEARNED:
         maker = augmenters.METHODS[method](rarity=rare, seed=plan.seed, seeds=plan.seeds)
-        return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
+        try:
+            return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
+        except NoNeighborhood as error:
+            return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
     both = Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
     try:
         both.fit(split.train, checkpoint=state)
     except NoNeighborhood as error:
-        shortfall = f"{error.message[0].upper()}{error.message[1:]}"
+        shortfall = _sentence(error)
         made = {LEARNED: [Samples((), plan.n, shortfall=shortfall)] * plan.seeds}
         if BOTH in wanted:
             geca = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds)
@@ -242,6 +245,10 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
     if display is None:  # where it goes, there may be no GPU
         both.networks_.fitted_.model.cpu()
     return drawn
+
+
+def _sentence(error: RecombineError) -> str:
+    return f"{error.message[0].upper()}{error.message[1:]}"
 
 
 def _training(plan: Plan, drawn: Drawn, history: History) -> Training:

@@ -30,7 +30,7 @@ from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
-from recombine.errors import RecombineError, unknown
+from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report, Say
@@ -377,6 +377,8 @@ class Spans(_ByRule):
 
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="Spans")
+        if are_inflections(distinct):
+            raise NoNeighborhood("spans do not suit word forms: no character of a form stands for a tag.")
         rule = rarity_rule(self.rarity, distinct, say=shown(self.progress).say)
         return Learned(spans.Spans(self.novel).fit(distinct), rule.value, {"rarity": rule})
 
@@ -463,7 +465,6 @@ class Augmenter(OwnDataAugmenter):
             made["length"].value,
             sampling=self.sampling,
             prototypes=prototypes,
-            omega=spans.fitting_prototypes,
             focus=kept.value,
             seeds=range(self.seed, self.seed + self.seeds),
             device=self.device,
@@ -558,7 +559,7 @@ class Augmenter(OwnDataAugmenter):
             values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
             made = choices_from_json(found.notes.get(CHOICES, {}), values)
         kept = rarity_rule(augmenter.rarity, examples, say=shown(augmenter.progress).say)
-        found.focus, found.omega = kept.value, spans.fitting_prototypes
+        found.focus = kept.value
         if augmenter.sampling is not None:
             found.sampling = augmenter.sampling
         return augmenter._remember(examples, Learned(found, kept.value, {**made, "rarity": kept}))
