@@ -60,7 +60,7 @@ def test_mistakes_of_picture_are_said(run: Run, model: Path, predictors: Path, t
 def test_a_sample_that_there_is_not_is_said(model: Path) -> None:
     augmenter = Recombination.load(model, device="cpu")
     augmenter.sampling = replace(augmenter.sampling, patience=1, batch=32)
-    with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1,000 samples.*Only"):
+    with pytest.raises(RecombineError, match=r"no sample 1,000\. \d+ of 1,000 samples.*Stopped at"):
         pick_sample(augmenter, 1000, seed=0)
 
 
