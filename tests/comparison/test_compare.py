@@ -12,7 +12,7 @@ from word_forms import write_language
 
 from recombine.augmentation.protocol import Samples
 from recombine.comparison.compare import (
-    BY_RULE,
+    BY_GECA,
     GENERATORS,
     LEARNED,
     METHODS,
@@ -94,20 +94,20 @@ def test_new_examples_come_from_training_alone(found: Comparison) -> None:
     train = set(found.split.train)
     candidates, wanted = REPORTED["Drawing candidates for 2 x 12 samples"]
     assert sum(map(len, found.drawn.samples[LEARNED])) <= candidates <= wanted
-    for method in (OVERSAMPLE, BY_RULE, "spans", LEARNED):
+    for method in (OVERSAMPLE, BY_GECA, "spans", LEARNED):
         for samples in found.drawn.samples[method]:
             assert len(samples) == PLAN.n
             for sample in samples:
                 assert set(sample.provenance.prototypes) <= train
     for samples in found.drawn.samples[OVERSAMPLE]:
         assert set(samples) == {example("jump")}
-    for samples in (*found.drawn.samples[BY_RULE], *found.drawn.samples[LEARNED]):
+    for samples in (*found.drawn.samples[BY_GECA], *found.drawn.samples[LEARNED]):
         assert all("jump" in sample.x or "JUMP" in sample.y for sample in samples)  # resampled
     assert all(not samples for samples in found.drawn.samples[PLAIN])
 
 
 def test_both_has_as_many_samples_as_the_others_half_of_them_by_rule(found: Comparison) -> None:
-    for samples, by_rule in zip(found.drawn.samples[BOTH], found.drawn.samples[BY_RULE], strict=True):
+    for samples, by_rule in zip(found.drawn.samples[BOTH], found.drawn.samples[BY_GECA], strict=True):
         assert [sample.provenance.method for sample in samples] == ["geca"] * 6 + ["recombination"] * 6
         assert list(samples[:6]) == list(by_rule[:6])
         assert len({sample.x for sample in samples}) == PLAN.n
@@ -115,13 +115,13 @@ def test_both_has_as_many_samples_as_the_others_half_of_them_by_rule(found: Comp
 
 def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> None:
     nothing, drawn = [Samples((), PLAN.n)] * PLAN.seeds, found.drawn.samples
-    for none, other in ((BY_RULE, LEARNED), (LEARNED, BY_RULE)):
+    for none, other in ((BY_GECA, LEARNED), (LEARNED, BY_GECA)):
         training = _training(PLAN, Drawn({**drawn, none: nothing, BOTH: drawn[other]}), found.history)
         assert (training.without_samples, training.only_of_both) == ([none], other)
         assert f"{none} made no samples" in replace(found, training=training).verdict
         assert f"both together is {other} alone" in replace(found, training=training).verdict
-    without = Drawn({**drawn, BY_RULE: nothing, LEARNED: nothing, BOTH: nothing})
-    assert _training(PLAN, without, found.history).without_samples == [BY_RULE, LEARNED, BOTH]
+    without = Drawn({**drawn, BY_GECA: nothing, LEARNED: nothing, BOTH: nothing})
+    assert _training(PLAN, without, found.history).without_samples == [BY_GECA, LEARNED, BOTH]
 
 
 def test_samples_and_test_examples_are_rare_by_the_same_definition() -> None:
@@ -131,7 +131,7 @@ def test_samples_and_test_examples_are_rare_by_the_same_definition() -> None:
     split = given(pairs[:-1], [pairs[-1], pairs[0]])
     assert split.rarity.kind == "pairs"
     assert split.rare == (True, False)
-    samples = draw(split, Plan(methods=[BY_RULE], seeds=1, n=3)).samples[BY_RULE][0]
+    samples = draw(split, Plan(methods=[BY_GECA], seeds=1, n=3)).samples[BY_GECA][0]
     assert list(samples) == pairs[-1:]
 
 
@@ -149,7 +149,7 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
     assert run.curves[0].steps[-1] == REPORTED["Training 12 predictors"][0]
-    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_RULE] * 12 + [
+    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_GECA] * 12 + [
         OVERSAMPLE
     ] * 12
     traced = [attention for attention in run.attention if attention is not None]
@@ -202,7 +202,7 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
 
 
 def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_end(tmp_path: Path) -> None:
-    plan = replace(PLAN, methods=[BY_RULE])
+    plan = replace(PLAN, methods=[BY_GECA])
     compare(task_split(), plan, folder=tmp_path)
     before = (tmp_path / PREDICTORS).read_bytes()
     said: list[str] = []
@@ -223,8 +223,8 @@ def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
     (none,) = draw(split, replace(PLAN, methods=["spans"], seeds=1)).samples["spans"]
     assert none.shortfall.startswith("Spans do not suit word forms")
-    made = compare(split, replace(PLAN, methods=[BY_RULE], seeds=1, epsilon=None))
-    assert tuple(made.judged) == (PLAIN, BY_RULE)
+    made = compare(split, replace(PLAN, methods=[BY_GECA], seeds=1, epsilon=None))
+    assert tuple(made.judged) == (PLAIN, BY_GECA)
     assert made.drawn.networks is None
 
 
@@ -243,16 +243,16 @@ def test_methods_and_settings_are_checked() -> None:
     alone = replace(PLAN, methods=[BOTH])
     alone.check()
     assert (alone.ordered, alone.learns) == ([PLAIN, BOTH], True)
-    assert not replace(PLAN, methods=[OVERSAMPLE, BY_RULE]).learns
+    assert not replace(PLAN, methods=[OVERSAMPLE, BY_GECA]).learns
 
 
 def test_it_is_said_which_samples_are_kept_and_draws_do_not_depend_on_who_else_is_compared() -> None:
     for epsilon, kept in ((0.03, "samples with something rare in them are kept"), (1e-3, "all")):
         said: list[str] = []
         split = given(TASK.train, TASK.test, epsilon=epsilon)
-        alone = draw(split, replace(PLAN, methods=[BY_RULE]), display=Display(say=said.append)).samples[BY_RULE]
+        alone = draw(split, replace(PLAN, methods=[BY_GECA]), display=Display(say=said.append)).samples[BY_GECA]
         assert said[0].startswith("geca: ")
         assert kept in said[0]
-        beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_RULE])).samples[BY_RULE]
+        beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_GECA])).samples[BY_GECA]
         assert all(alone)
         assert [list(samples) for samples in alone] == [list(samples) for samples in beside]

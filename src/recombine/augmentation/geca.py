@@ -20,6 +20,7 @@ from recombine.augmentation.protocol import (
     Novelty,
     Samples,
     Validator,
+    all_there_are,
     check_request,
     distinct_examples,
     in_random_order,
@@ -113,12 +114,7 @@ class GECA:
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:  # all proposals have been made
-            turned_down = sum(rejected.values())
-            made = len(examples) + turned_down
-            pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
-            shortfall = f"GECA can make only {pairs} from these {len(proposals.sequences):,} different examples"
-            if turned_down:
-                shortfall += f", of which {turned_down:,} were turned down"
+            shortfall = all_there_are("GECA", len(proposals.sequences), len(examples), rejected)
             if not inventory.suffices:
                 shortfall += ": x and y have no token in common, so it takes gaps=2 to change both"
             shortfall += "."

@@ -314,9 +314,8 @@ class Sampler:
                 if self.settings.confidence == "pair":
                     so_far.accept(example.d, Scored(example, float(batch.log_probability[row, place]), least))
                 else:
-                    score = float(batch.output_log_probability[row, place]) / (
-                        len(example.y) + 1
-                    )  # the end counts, too
+                    scored = len(example.y) + 1  # the end counts, too
+                    score = float(batch.output_log_probability[row, place]) / scored
                     so_far.accept(example.x, Scored(example, score, least))
                 if len(so_far.accepted) == wanted:
                     return

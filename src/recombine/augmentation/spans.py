@@ -14,6 +14,7 @@ from recombine.augmentation.protocol import (
     Novelty,
     Samples,
     Validator,
+    all_there_are,
     check_request,
     distinct_examples,
     in_random_order,
@@ -97,9 +98,7 @@ class Spans:
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:
-            made = len(examples) + sum(rejected.values())
-            pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
-            shortfall = f"Spans can make only {pairs} from these {len(self._fitted.examples):,} different examples."
+            shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
 
@@ -148,9 +147,11 @@ class _Fitted:
             others = len(self.examples) - len(holders)
             if len(best) == 1 and in_outputs[best[0]] - together[piece][best[0]] <= COMMON * others:
                 found[piece] = best[0]
-        # What one piece has in all of its examples and no other example has, only this piece stands for.
+        # What all examples of one piece have and no other example has, only this piece stands for.
         owners = {
-            meaning: piece for piece, meaning in found.items() if len(self._holders[piece]) == in_outputs[meaning]
+            meaning: piece
+            for piece, meaning in found.items()
+            if len(self._holders[piece]) == together[piece][meaning] == in_outputs[meaning]
         }
         return {piece: meaning for piece, meaning in found.items() if owners.get(meaning, piece) == piece}
 

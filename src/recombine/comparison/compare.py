@@ -27,7 +27,7 @@ from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
-PLAIN, OVERSAMPLE, BY_RULE, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
+PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
 """The originals alone, then the methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
 learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
 rare, so that they differ in how examples are made and in nothing else."""
@@ -258,7 +258,7 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
     best = np.where(np.isfinite(judged), judged, -np.inf)[:, known]
     found = drawn.networks
     origins = [sample.provenance for samples in drawn.samples.get(BOTH, []) for sample in samples]
-    made_by = {BY_RULE if origin.method == "geca" else LEARNED for origin in origins if origin is not None}
+    made_by = {BY_GECA if origin.method == "geca" else LEARNED for origin in origins if origin is not None}
     return Training(
         held_out=float(best.max(axis=0).mean()) if best.size else math.nan,
         cut_short=history.stopped_early or (found is not None and found.fitted_.history.stopped_early),

@@ -9,7 +9,7 @@ from recombine.models.kernels.shared import read
 from recombine.models.packing import Packing
 
 LEAST = 16
-"""So many positions are read at a time at least."""
+"""The fewest positions that are read at a time."""
 
 
 MANY = 1000
