@@ -89,34 +89,41 @@ def test_attention_has_as_many_warps_as_a_block_may(sources: int, programs: int)
 class Elsewhere:
     """Noise that is drawn by torch on the CPU, so that both ways drop the same."""
 
-    def __init__(self, noise: Noise) -> None:
-        self.noise = noise
+    def __init__(self, noise: Noise, device: str) -> None:
+        self.noise, self.device = noise, device
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
         drop = self.noise.drop(rate, Packing.of(packing.counts, torch.device("cpu")), size)
-        return drop._replace(bits=drop.bits.to(DEVICE))
+        return drop._replace(bits=drop.bits.to(self.device))
 
 
 @pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else INTERPRETED)
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Rows end at different steps: three, two and one go on."""
     results = []
-    for devices in (PLAIN, KERNELS):
+    for devices, device in ((PLAIN, "cpu"), (KERNELS, DEVICE)):
         use(PLAIN, monkeypatch)
-        noise = Elsewhere(Noise([1, 2], longest=9))
-        model = network(VARIANTS[name], seeds=(4, 5)).to(DEVICE).train()
+        noise = Elsewhere(Noise([1, 2], longest=9), device)
+        model = network(VARIANTS[name], seeds=(4, 5)).train()
         model = model if devices == PLAIN else model.float()
-        sources, targets = (tokens.to(DEVICE) for tokens in batch(model, 3, source=4, target=5))
+        sources, targets = batch(model, 3, source=4, target=5)
         for row, length in enumerate((5, 3, 2)):
             targets[:, row, length - 1] = EOS
             targets[:, row, length:] = PAD
         z = some_z(model, 3)
         use(devices, monkeypatch)
-        packing = Packing.of((3, 3, 2, 1, 1), torch.device(DEVICE))
-        log_p, counts = score(model, sources, targets, noise, z=None if z is None else z.to(DEVICE), packing=packing)
+        log_p, counts = score(
+            model.to(device),
+            sources.to(device),
+            targets.to(device),
+            noise,
+            z=None if z is None else z.to(device),
+            packing=Packing.of((3, 3, 2, 1, 1), torch.device(device)),
+        )
         assert counts.any()
         log_p.sum().backward()
-        results.append([log_p, *(parameter.grad for parameter in model.parameters() if parameter.grad is not None)])
+        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        results.append([log_p.cpu(), *(gradient.cpu() for gradient in gradients)])
     check(list(zip(*results, strict=True)), torch.float32)
 
 
@@ -136,7 +143,7 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
             log_p, _ = score(model, sources, targets, noise)
             (-log_p.sum() / 8).backward()
             optimizer.update(gradients_of(model))
-        losses.append(-model.eval()(sources, targets)[0].sum().item() / 8)
+        losses.append(-score(model.eval(), sources, targets)[0].sum().item() / 8)
     assert losses[0] == pytest.approx(losses[1], rel=0.3, abs=0.3)
 
 
