@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from recombine.data import files
-from recombine.data.text import TOKENS, join
+from recombine.data.code import join
 from recombine.example import Example
 
 Pair = tuple[str, str]
@@ -190,6 +190,26 @@ KINDS = {
     "questions": (QUESTIONS, RARE_QUESTIONS),
     "sentences": (SENTENCES, RARE_SENTENCES),
 }
+"""What is said often, and what is said rarely."""
+
+ALSO: Mapping[str, Lines] = {
+    "commands": {
+        "line": said(
+            *("please <body>, thanks", "could you <body>, thanks", "hey, <body>, thanks"),
+            *("hey, please <body>", "hey, could you <body>"),
+        )
+    },
+    "questions": {"line": said("tell me: <body>", "quick question: <body>")},
+    "sentences": {
+        "np": [
+            ("every <noun> <near> <np>", "every(<noun>, <near>(<np>))"),
+            ("every <noun> that <acts> <np>", "every(<noun>, <acts>(<np>))"),
+            ("a <noun> <near> <np>", "some(<noun>, <near>(<np>))"),
+            ("a <noun> that <acts> <np>", "some(<noun>, <acts>(<np>))"),
+        ]
+    },
+}
+"""What is said in no pair, but is plainly right: all combinations of what is said."""
 
 
 def spaced(text: str) -> str:
@@ -325,8 +345,8 @@ def rules_of(lines: Lines) -> dict[str, list[Rule]]:
 
 def oracle_of(kind: str) -> Oracle:
     """Returns what knows the right outputs of a kind of data."""
-    common, rare = map(rules_of, KINDS[kind])
-    return Oracle({symbol: [*each, *rare.get(symbol, ())] for symbol, each in common.items()})
+    common, rare, also = map(rules_of, (*KINDS[kind], ALSO[kind]))
+    return Oracle({symbol: [*each, *rare.get(symbol, ()), *also.get(symbol, ())] for symbol, each in common.items()})
 
 
 def make(kind: str, pairs: int = 300, seed: int = 0) -> Kind:
@@ -384,10 +404,10 @@ def write(folder: Path, *, pairs: int, seed: int, tokens: bool) -> None:
             (folder / kind / name).write_text("".join(lines), encoding="utf-8")
 
 
-def report(kind: str, samples: Iterable[Example], *, tokens: str, shown: int = 5) -> None:
+def report(kind: str, samples: Iterable[Example], *, shown: int = 5) -> None:
     oracle, found = oracle_of(kind), dict[str, list[Pair]]({verdict: [] for verdict in VERDICTS})
     for sample in samples:
-        x, y = join(sample.x, tokens), join(sample.y, tokens)
+        x, y = join(sample.x), join(sample.y)  # right for words, too, since spacing does not matter
         found[oracle.judge(x, y)].append((x, y))
     total = sum(map(len, found.values()))
     print(", ".join(f"{verdict}: {len(pairs)}" for verdict, pairs in found.items()), f"(of {total})")
@@ -403,13 +423,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--spaced", action="store_true", help="write spaces between all tokens")
     parser.add_argument("--judge", nargs=2, metavar=("KIND", "FILE"), help="say how many samples of a file are right")
-    parser.add_argument("--tokens", choices=TOKENS, default="words", help="what a token is in FILE")
     arguments = parser.parse_args()
     if arguments.judge:
         kind, file = arguments.judge
         if kind not in KINDS:
             parser.error(f"there is no kind {kind}; choose from {', '.join(KINDS)}")
-        report(kind, files.read(file, tokens=arguments.tokens), tokens=arguments.tokens)
+        report(kind, files.read(file, tokens="code"))
     elif arguments.folder and arguments.pairs >= 10:
         write(arguments.folder, pairs=arguments.pairs, seed=arguments.seed, tokens=arguments.spaced)
     else:
