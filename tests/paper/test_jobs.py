@@ -16,7 +16,7 @@ from recombine.errors import RecombineError
 from recombine.execution.executor import SERIAL, Processes
 from recombine.inflection import Inflection, is_tag
 from recombine.neighborhoods import Tagged
-from recombine.paper.jobs import Joint, Source, join, sources
+from recombine.paper.jobs import Joint, Need, join
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.scale import word_form_scale
 from recombine.paper.settings import WORD_FORMS, Settings
@@ -39,6 +39,10 @@ def found(name: str, split: str) -> Settings:
     return replace(tiny, generator=replace(tiny.generator, max_steps=50))
 
 
+def needs(name: str, split: str) -> list[Need]:
+    return [(name, each) for each in found(name, split).sources]
+
+
 def two_languages(folder: Path) -> dict[str, Work]:
     write_language(folder, "spanish")
     other = write_language(folder, "turkish")
@@ -57,12 +61,12 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
     learned = ("learned aug", "recomb-1", "recomb-1 + resampling")
     names = ("geca", *learned, "geca + recomb-1 + resampling")  # the last has the samples of two others
 
-    def missing(*splits: str) -> dict[str, list[Source]]:
-        return {split: [each for name in names for each in sources(name, found(name, split))] for split in splits}
+    def missing(*splits: str) -> dict[str, list[Need]]:
+        return {split: [each for name in names for each in needs(name, split)] for split in splits}
 
     def joined(*splits: str) -> list[Joint]:
         for each in work.values():
-            each.keys.populations.clear()
+            each.populations.clear()
         return join(missing(*splits), work)
 
     # Without neighborhoods there is nothing to train recomb-1 on, and a single split has nobody to join.
@@ -77,7 +81,7 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
         joint.train_and_draw()
     assert not any(joint.is_missing for joint in joined(*SPLITS))
     joints[1].part()
-    assert cache.find(work["spanish-8"].keys.generator(found("recomb-1", "spanish-8"))) is None
+    assert cache.find(work["spanish-8"].stages(found("recomb-1", "spanish-8"))["generator"]) is None
     joined(*SPLITS)
     settings = found("recomb-1", "spanish-8")
     whole = work["spanish-8"].untrained(settings, [0, 1, 0, 1])
@@ -91,7 +95,7 @@ def test_splits_share_a_population_and_keep_networks_of_their_own(tmp_path: Path
         assert all(torch.equal(of_all[start : start + 2], own) for of_all, own in weights)
         for name in learned:
             asked = found(name, split)
-            stage = work[split].keys.samples(asked)
+            stage = work[split].result(asked)
             done = cache.find(stage)
             assert done is not None, f"{name} was drawn along with its networks"
             alone = drawn(asked, work[split].tasks, [0, 1], work[split].generator(asked))
@@ -109,23 +113,23 @@ def test_networks_that_cannot_be_kept_are_told_of_and_their_samples_are(
 
     monkeypatch.setattr(Recombination, "save", save)
     work = two_languages(tmp_path)
-    missing = {split: sources("learned aug", found("learned aug", split)) for split in SPLITS}
+    missing = {split: needs("learned aug", split) for split in SPLITS}
     (joint,) = join(missing, work)
     with pytest.raises(RecombineError, match="no room"):
         joint.train_and_draw()
     for split in SPLITS:
         settings = found("learned aug", split)
-        assert work[split].cache.find(work[split].keys.generator(settings)) is None
-        assert work[split].cache.find(work[split].keys.samples(settings)) is not None
+        assert work[split].cache.find(work[split].stages(settings)["generator"]) is None
+        assert work[split].cache.find(work[split].result(settings)) is not None
 
 
 def test_networks_of_a_population_have_keys_of_their_own(tmp_path: Path) -> None:
     """They start from other weights than networks trained alone."""
     work = two_languages(tmp_path)
     settings = found("learned aug", "spanish-8")
-    keys = work["spanish-8"].keys
+    keys = work["spanish-8"]
     alone = {name: stage.key for name, stage in keys.before_predictors(settings).items()}
-    (joint,) = join({split: sources("learned aug", found("learned aug", split)) for split in SPLITS}, work)
+    (joint,) = join({split: needs("learned aug", split) for split in SPLITS}, work)
     assert all(stage.key != alone[name] for name, stage in keys.before_predictors(settings).items())
     joint.part()
     assert {name: stage.key for name, stage in keys.before_predictors(settings).items()} == alone

@@ -4,22 +4,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import torch
 from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
 from recombine.augmentation.resample import Resampler
 from recombine.example import Example
+from recombine.execution.progress import no_progress
 from recombine.neighborhoods import LongShort
-from recombine.paper.keys import Keys, Population
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.settings import WORD_FORMS, Settings, settings
-from recombine.paper.tasks import WordFormTasks
+from recombine.paper.stages import Cache
+from recombine.paper.tasks import Task, WordFormTasks
+from recombine.paper.work import Population, Work
 
 ONE = settings(next(row for row in read_rows() if row.name == "recomb-2"), "jump")
 PAIR = TASK.test[:1]
 
 
+def work(tasks: Sequence[Task], device: str = "cpu") -> Work:
+    return Work("jump", tasks, range(len(tasks)), Cache(Path()), torch.device(device), no_progress)
+
+
 def test_the_key_of_a_predictor_names_what_it_has_of_its_population() -> None:
-    keys = Keys([TASK], [0], "cpu")
+    keys = work([TASK])
     (short,), (longer,) = keys.predictors(ONE, [()]), keys.predictors(replace(ONE, p_aug=0.5), [PAIR])
     both = Population([short, longer])
     assert both.stage(short).key != Population([short]).stage(short).key  # as many steps as the longer epoch asks for
@@ -29,11 +36,11 @@ def test_the_key_of_a_predictor_names_what_it_has_of_its_population() -> None:
 
 
 def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
-    keys = Keys([TASK] * 2, [0, 1], "cpu")
+    keys = work([TASK] * 2)
     base = {name: stage.key for name, stage in keys.before_predictors(ONE).items()}
     assert list(base) == ["neighborhoods", "generator", "samples"]
 
-    def changed(others: Keys = keys, **settings: object) -> list[str]:
+    def changed(others: Work = keys, **settings: object) -> list[str]:
         stages = others.before_predictors(replace(ONE, **settings))  # type: ignore[arg-type]
         return [name for name, key in base.items() if stages[name].key != key]
 
@@ -45,13 +52,13 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert changed(generator=QUICK_GENERATOR) == ["generator", "samples"]
     assert changed(prototypes=1) == ["generator", "samples"]
     assert changed(neighborhood=LongShort()) == ["neighborhoods", "generator", "samples"]
-    assert changed(Keys([TASK], [0], "cpu")) == ["generator", "samples"]
-    assert changed(Keys([TASK] * 2, [0, 1], "cuda")) == ["generator", "samples"]
-    untested = Keys([replace(TASK, test=[])] * 2, [0, 1], "cpu")
+    assert changed(work([TASK])) == ["generator", "samples"]
+    assert changed(work([TASK] * 2, "cuda")) == ["generator", "samples"]
+    untested = work([replace(TASK, test=[])] * 2)
     assert changed(untested) == []  # no test set touches these
-    assert changed(Keys([replace(TASK, train=TASK.train[1:])] * 2, [0, 1], "cpu")) == list(base)
+    assert changed(work([replace(TASK, train=TASK.train[1:])] * 2)) == list(base)
 
-    def predictor(others: Keys = keys, found: Settings = ONE, samples: Sequence[Example] = PAIR, seed: int = 0) -> str:
+    def predictor(others: Work = keys, found: Settings = ONE, samples: Sequence[Example] = PAIR, seed: int = 0) -> str:
         return others.predictors(found, [samples] * len(others.seeds))[seed].key
 
     for other in (
@@ -62,22 +69,23 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
         predictor(untested),
     ):
         assert other != predictor()
-    assert predictor(Keys([TASK], [0], "cpu"), replace(ONE, n=3, generator=QUICK_GENERATOR)) == predictor()
-    assert keys.direct(ONE).key != keys.direct(replace(ONE, direct=replace(ONE.direct, first=1))).key
+    assert predictor(work([TASK]), replace(ONE, n=3, generator=QUICK_GENERATOR)) == predictor()
+    direct = replace(ONE, method="direct")
+    assert keys.result(direct).key != keys.result(replace(direct, direct=replace(ONE.direct, first=1))).key
 
 
 def test_keys_name_the_data_of_each_seed(source: Path) -> None:
     rows = {row.name: settings(row, "turkish-8", WORD_FORMS) for row in read_rows(None, TABLE_2)}
     found, tasks = rows["recomb-1 + resampling"], WordFormTasks(source)
     of_splits = [tasks("turkish-8", split) for split in (0, 1)]
-    keys, swapped = Keys(of_splits, [0, 1], "cpu"), Keys(of_splits[::-1], [0, 1], "cpu")
+    keys, swapped = work(of_splits), work(of_splits[::-1])
     for name, stage in keys.before_predictors(found).items():
         assert stage.key != swapped.before_predictors(found)[name].key
     first, other = (each.predictors(found, [(), ()])[0].key for each in (keys, swapped))
-    assert first == Keys(of_splits[:1], [0], "cpu").predictors(found, [()])[0].key != other
+    assert first == work(of_splits[:1]).predictors(found, [()])[0].key != other
     both = keys.before_predictors(rows["geca + recomb-1 + resampling"])
-    assert both["samples by recombination"].key == keys.samples(found).key
-    assert both["samples by geca"].key == keys.samples(rows["geca + resampling"]).key
+    assert both["samples by recombination"].key == keys.result(found).key
+    assert both["samples by geca"].key == keys.result(rows["geca + resampling"]).key
     rare = rows["recomb-2 + resampling (as coded)"]
     changed = (rare, replace(rare, omega="rule"), replace(rare, omega="focused"), replace(rare, rare_tags="all"))
-    assert len({keys.samples(each).key for each in changed}) == len(changed)
+    assert len({keys.result(each).key for each in changed}) == len(changed)

@@ -370,12 +370,12 @@ def test_samples_by_rule_are_drawn_beside_networks_or_left_to_be_done(
     run = Run(tmp_path, "geca")
     jump = run.matrix.work["jump"]
     run.matrix.elsewhere = lambda what, *_: run.stages.append(what)
-    (source,) = run.matrix._missing_sources(jump)
+    ((_, source),) = run.matrix._missing(jump)
     with run.matrix._drawing_by_rule():
         assert not run.stages
     assert run.stages == ([] if fails else ["jump, geca: samples"])
     assert run.said == (["jump, geca: samples: not beside networks. there is no memory."] if fails else [])
-    assert jump.has(source.stage(jump)) != fails
+    assert jump.has(jump.result(source)) != fails
 
 
 @pytest.fixture(scope="module")

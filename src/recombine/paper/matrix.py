@@ -16,14 +16,13 @@ from recombine.example import Tokens
 from recombine.execution.executor import SERIAL, Executor, Processes, Run
 from recombine.execution.executor import Job as Planned
 from recombine.execution.progress import Progress
-from recombine.paper.jobs import BY_RULE, NETWORKS, SEARCH, Source, Told, as_job, jobs_of, join, sources
-from recombine.paper.keys import Job, Population
+from recombine.paper.jobs import BY_RULE, NETWORKS, SEARCH, Need, Told, as_job, jobs_of, join
 from recombine.paper.records import items, provenance, sampled_part, scored_part, word_form_part, write_record
 from recombine.paper.rows import Row
 from recombine.paper.scale import Scale
 from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Stage
-from recombine.paper.work import Work
+from recombine.paper.work import Job, Population, Work
 
 
 @dataclass
@@ -53,7 +52,7 @@ class Experiment:
     @property
     def is_dash(self) -> bool:
         """Whether all samples of all seeds were rejected, so that there is nothing to learn from."""
-        return bool(self.settings.sources) and not any(map(len, self.samples))
+        return self.settings.method not in ("none", "direct") and not any(map(len, self.samples))
 
 
 @dataclass
@@ -166,7 +165,7 @@ class Matrix:
     def _do_jointly(self) -> None:
         """Does what splits can do together. What fails, for want of memory, say, each does by itself afterwards."""
         run = Run()
-        joined = join({split: self._missing_sources(work) for split, work in self.work.items()}, self.work)
+        joined = join({split: self._missing(work) for split, work in self.work.items()}, self.work)
         jobs = [Planned(joint.name, joint.train_and_draw) for joint in joined if joint.is_missing]
         list(run.finished(jobs, self.executor))
         for name, error in run.failures:
@@ -187,18 +186,18 @@ class Matrix:
         return [
             as_job(name, work, do, executor)
             for work in self.work.values()
-            for name, do in jobs_of(work, self._missing_sources(work), kinds).items()
+            for name, do in jobs_of(work, self._missing(work), kinds).items()
         ]
 
-    def _missing_sources(self, work: Work) -> list[Source]:
+    def _missing(self, work: Work) -> list[Need]:
         """Returns what a split needs before predictors and does not have yet."""
         own = [each for each in self.experiments if each.work is work]
-        needed = [source for each in own for source in sources(each.row, each.settings)]
-        return [source for source in needed if not work.has(source.stage(work))]
+        needed = [(each.row, source) for each in own for source in each.settings.sources]
+        return [(row, source) for row, source in needed if not work.has(work.result(source))]
 
     def _take_up(self, *, some_failed: bool) -> None:
         """Reads what there is before predictors; experiments that lack something, since it failed, are given up."""
-        missing = {(split, source.row) for split, work in self.work.items() for source in self._missing_sources(work)}
+        missing = {(split, row) for split, work in self.work.items() for row, _ in self._missing(work)}
         if missing and not some_failed:
             raise RecombineError(
                 "what other machines wrote here cannot be seen from this one.",
@@ -214,7 +213,7 @@ class Matrix:
                 account = each.samples[0].account
                 self.cache.say(f"{each.work.split}, {each.row}: all samples were rejected. {account}")
             else:
-                each.jobs = each.work.keys.predictors(each.settings, [new.examples for new in each.samples])
+                each.jobs = each.work.predictors(each.settings, [new.examples for new in each.samples])
         self._divide()
 
     def _divide(self) -> None:
@@ -253,13 +252,13 @@ class Matrix:
         left: dict[tuple[str, str], float] = {}
         for each in self.experiments:
             work, found = each.work, each.settings
-            for source in found.sources or (found,):
-                stages = [*work.keys.before_predictors(source).values()]
+            for source in found.sources:
+                stages = [*work.stages(source).values()]
                 # Where the last of them is done, none of the others is needed again.
-                if stages and not work.has(stages[-1]):
+                if not work.has(stages[-1]):
                     left |= {(work.split, stage.key): stage.effort for stage in stages if not work.has(stage)}
             if found.method != "direct":
-                jobs = work.keys.predictors(found, [()] * len(self.seeds))
+                jobs = work.predictors(found, [()] * len(self.seeds))
                 left[work.split, each.row] = sum(Population([job]).effort for job in jobs)
         return sum(left.values())
 
@@ -277,7 +276,7 @@ class Matrix:
 
     def _record(self, experiment: Experiment) -> dict[str, Any]:
         work, samples, outputs = experiment.work, experiment.samples, experiment.outputs
-        stages = work.keys.before_predictors(experiment.settings)
+        stages = work.before_predictors(experiment.settings)
         predictors = zip(experiment.jobs, experiment.stages, strict=True)
         stages |= {f"predictions {job.seed}": stage for job, stage in predictors}
         done = {name: found for name, stage in stages.items() if (found := work.cache.find(stage)) is not None}
@@ -290,9 +289,9 @@ class Matrix:
                 seconds[part] = seconds.get(part, 0.0) + took
         shown: list[dict[str, Any]] = []
         reference = self.references.get(work.split)
-        if outputs and reference is not None and work.has(work.keys.samples(reference)):  # from this run or another
+        if outputs and reference is not None and work.has(work.result(reference)):  # from this run or another
             shown = items(work.tasks[0], work.samples(reference)[0], outputs[0])
-        without = [job.seed for job in experiment.jobs if experiment.settings.sources and not job.samples]
+        without = [job.seed for job in experiment.jobs if experiment.settings.method != "none" and not job.samples]
         origin = provenance(["recombine", *self.command], str(self.device))
         return {
             "row": experiment.row,

@@ -96,8 +96,8 @@ class Settings:
 
     @property
     def sources(self) -> tuple["Settings", ...]:
-        """The settings by which the new examples are drawn: one for each of the methods that they come from."""
-        if self.method in ("none", "direct"):
+        """The settings of what predictors need: samples by one method each, or direct inference, which needs none."""
+        if self.method == "none":
             return ()
         methods: tuple[Method, ...] = ("geca", "recombination") if self.method == BOTH else (self.method,)
         return tuple(replace(self, method=method) for method in methods)

@@ -1,13 +1,14 @@
-"""Does the stages of the rows of one split that are not in the cache, and reads and writes the files of results."""
+"""The stages of the rows of one split: what each depends on, how much work it is, and doing those not in the cache."""
 
 import gc
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,17 +23,88 @@ from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.execution.progress import Progress, Report
 from recombine.inflection import is_named_tag
-from recombine.neighborhoods import Neighborhoods, Omega, compatible, focused
+from recombine.neighborhoods import Neighborhoods, Omega, Tagged, compatible, focused
 from recombine.own_data.augmenters import agreement_filter, all_of
 from recombine.paper.as_coded import RareFocused
-from recombine.paper.keys import Keys, Population
 from recombine.paper.settings import Settings, described
-from recombine.paper.stages import Cache, Done, Stage
+from recombine.paper.stages import Cache, Done, Stage, digest_of
 from recombine.paper.tasks import Task, different, of_each
 from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
+from recombine.training.recipe import Recipe
+
+LEARNED = ("recombination", "direct")
+"""The methods that need recombination networks."""
 
 ROWS, MODEL, ACCOUNT, PREDICTIONS = "rows.npz", "model", "account.json", "predictions.jsonl"
+
+GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, BY_RULE, DIRECT = 1.6, 1.5, 2_000.0, 5.0, 500.0, 4_000.0
+"""Efforts, about as measured on a GPU, the last two guessed: neighborhoods for each example; sampling, GECA (or
+oversampling) and direct inference for each seed."""
+PAIRS = (1, 10, 30)
+"""The most tuples of prototypes that an example has, by the number of prototypes."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One predictor to train.
+
+    Attributes:
+        inputs: What its predictions depend on, except for those that are trained beside it.
+        samples: The new examples that it sees; none: the originals only.
+        p_aug: How often it sees one; None: all examples count alike.
+    """
+
+    inputs: Mapping[str, Any]
+    recipe: Recipe
+    task: Task
+    seed: int
+    samples: Sequence[Example]
+    p_aug: float | None
+
+    @cached_property
+    def key(self) -> str:
+        """Tells it from other predictors."""
+        return Stage("predictor", self.inputs).key
+
+    @property
+    def epoch(self) -> float:
+        """How many examples an epoch has: the originals once, and the new ones between them."""
+        originals = len(self.task.train)
+        return originals + len(self.samples) if self.p_aug is None else originals / (1 - self.p_aug)
+
+
+@dataclass(frozen=True)
+class Population:
+    """Predictors of one recipe that are trained as one."""
+
+    jobs: Sequence[Job]
+
+    @cached_property
+    def shared(self) -> dict[str, Any]:
+        """What each predictor has of the others: steps, held-out examples, vocabulary, room for outputs.
+
+        All have as many steps as the longest epoch asks for, hold out as many examples as the smallest training set
+        allows, and know the tokens of all. Two populations that agree in this give the same predictors.
+        """
+        data = [job.task.train for job in self.jobs] + [job.samples for job in self.jobs]
+        examples = [example for each in {id(each): each for each in data}.values() for example in each]  # each set once
+        return {
+            "epoch": max(job.epoch for job in self.jobs),
+            "fewest": min(len(job.task.train) for job in self.jobs),
+            "longest": [max(len(example.x) for example in examples), max(len(example.y) for example in examples)],
+            "tokens": sorted({token for example in examples for token in (*example.x, *example.y)}),
+        }
+
+    @property
+    def effort(self) -> float:
+        """How much work it is, roughly, in training steps of one predictor."""
+        epoch = max(job.epoch for job in self.jobs)
+        return float(self.jobs[0].recipe.duration(epoch).steps * len(self.jobs))
+
+    def stage(self, job: Job) -> Stage:
+        """The training of one of them, and its predictions for the test set."""
+        return Stage("predictions", {**job.inputs, "population": self.shared})
 
 
 @dataclass
@@ -44,10 +116,11 @@ class Work:
         tasks: The data of each seed, as many for each; most often the same for all.
         seeds: One network of each kind for each.
         cache: Where results are kept.
-        device: Where networks run.
+        device: Where networks run; another kind of device draws other random numbers.
         progress: Shows how it goes.
         graphs: Use CUDA graphs on a GPU.
         by_rule: Who draws samples by rule, where seeds have data of their own: a fit of GECA may take half a minute.
+        populations: By recipe of recombination networks that several splits train as one: the data and seeds of all.
     """
 
     split: str
@@ -58,23 +131,108 @@ class Work:
     progress: Progress
     graphs: bool = True
     by_rule: Executor = SERIAL
+    populations: dict[str, list[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.keys = Keys(self.tasks, self.seeds, self.device.type)
-        self.shared = self.tasks[0] if len(different(self.tasks)) == 1 else None  # the task of all seeds, if it is one
+        digests = {id(task): (digest_of(task.train), digest_of(task.test)) for task in different(self.tasks)}
+        self.digests = [digests[id(task)] for task in self.tasks]
+        self.shared = self.tasks[0] if len(digests) == 1 else None  # the task of all seeds, if it is one
+        # What all seeds share is named once.
+        self.train_digest, self.test_digest = (
+            each[0] if self.shared else [*each] for each in zip(*self.digests, strict=True)
+        )
         self.row = ""  # for which row the stages are done now, for people
         self._latest: tuple[str, Recombination] | None = None
+
+    def stages(self, settings: Settings) -> dict[str, Stage]:
+        """Returns the stages of samples by one method, or of direct inference, by kind and in order.
+
+        Each names all that its result depends on, and nothing else, so that rows share stages.
+        """
+        found: dict[str, Stage] = {}
+        rule, recipe, by_network = settings.neighborhood, settings.generator, settings.method in LEARNED
+        if by_network and settings.prototypes:
+            inputs: dict[str, Any] = {"train": self.train_digest, "rule": described(rule)}
+            found["neighborhoods"] = Stage("neighborhoods", inputs, NEIGHBORHOODS * len(self.tasks[0].train))
+        if by_network:
+            inputs = {
+                "train": self.train_digest,
+                "neighborhoods": found["neighborhoods"].key if settings.prototypes else None,
+                "prototypes": settings.prototypes,
+                "recipe": described(recipe),
+                "seeds": list(self.seeds),
+                "device": self.device.type,
+            }
+            # Networks of several splits share a vocabulary and start from others than networks trained alone.
+            if population := self.populations.get(recipe_of(settings)):
+                inputs["population"] = population
+            pairs = (1, rule.first, rule.first * rule.second) if isinstance(rule, Tagged) else PAIRS
+            rows = len(self.tasks[0].train) * pairs[settings.prototypes] * (1 - recipe.held_out)
+            effort = GENERATOR_STEP * recipe.duration(rows).steps * len(self.seeds)
+            found["generator"] = Stage("generator", inputs, effort)
+        if settings.method == "direct":
+            inputs = {
+                "generator": found["generator"].key,
+                "direct": described(settings.direct),
+                "test": self.test_digest,
+            }
+            found["direct"] = Stage("direct", inputs, DIRECT * len(self.seeds))
+            return found
+        by_rarity = settings.resampling or settings.agreement or settings.method == "oversample"
+        asked = by_rarity or settings.omega in ("focused", "rare")
+        inputs = {"n": settings.n, "resampler": described(settings.resampler) if asked else None}
+        if settings.rare_tags != "all":
+            inputs["rare tags"] = settings.rare_tags
+        if settings.agreement:
+            inputs["agreement"] = True
+        if by_network:
+            inputs["generator"] = found["generator"].key
+            inputs |= {"sampling": described(settings.sampling), "deviations": settings.deviations}
+            if settings.omega != "rule":
+                inputs["omega"] = settings.omega
+            effort = SAMPLING * (BEAM if settings.sampling.decoding.strategy == "beam" else 1.0)
+        else:
+            inputs |= {"train": self.train_digest, "seeds": list(self.seeds)}
+            inputs |= {"oversample": True} if settings.method == "oversample" else {"geca": described(settings.geca)}
+            effort = BY_RULE
+        found["samples"] = Stage("samples", inputs, effort * len(self.seeds))
+        return found
+
+    def before_predictors(self, settings: Settings) -> dict[str, Stage]:
+        """Returns all stages of a row up to its samples, or direct inference, by name."""
+        found = {}
+        for source in settings.sources:
+            for kind, stage in self.stages(source).items():
+                by_one = kind == "samples" and len(settings.sources) > 1
+                found[f"samples by {source.method}" if by_one else kind] = stage
+        return found
+
+    def result(self, settings: Settings) -> Stage:
+        """Returns the last of the `stages`."""
+        return [*self.stages(settings).values()][-1]
+
+    def next_stage(self, settings: Settings) -> Stage:
+        """Returns the stage to begin with where the result is missing: neighborhoods are not needed for networks."""
+        stages = self.stages(settings)
+        networks = stages.get("generator", self.result(settings))
+        search = stages.get("neighborhoods", networks)
+        return networks if self.has(networks) or self.has(search) else search
 
     def has(self, stage: Stage) -> bool:
         """Tells whether a stage is done."""
         return self.cache.find(stage) is not None
+
+    def make(self, row: str, settings: Settings) -> None:
+        """Makes samples by one method, or direct inference, for a row, if they are missing."""
+        self.row = row
+        (self.direct if settings.method == "direct" else self.samples)(settings)
 
     def neighborhoods(self, settings: Settings) -> list[Neighborhoods]:
         """Returns the prototypes that each training example of each seed can be rebuilt from."""
         if not settings.prototypes:  # each training example is a target without any
             rows = [np.arange(len(task.train), dtype=np.int32)[:, None] for task in self.tasks]
             return [Neighborhoods(each, settings.neighborhood.name) for each in rows]
-        stage = self.keys.neighborhoods(settings)
+        stage = self.stages(settings)["neighborhoods"]
         done = self.cache.find(stage)
         numbered = enumerate(different(self.tasks))
         names = {id(task): ROWS if self.shared else f"{number}.npz" for number, task in numbered}
@@ -88,7 +246,7 @@ class Work:
 
     def generator(self, settings: Settings) -> Recombination:
         """Returns the recombination networks."""
-        stage = self.keys.generator(settings)
+        stage = self.stages(settings)["generator"]
         if self._latest is not None and self._latest[0] == stage.key:
             return self._latest[1]
         self.forget()
@@ -123,8 +281,8 @@ class Work:
     def samples(self, settings: Settings) -> list[Samples]:
         """Returns the new examples of each seed, those of several methods together."""
         found = []
-        for source in settings.sources:
-            stage = self.keys.samples(source)
+        for source in settings.sources if settings.method != "direct" else ():
+            stage = self.result(source)
             done = self.cache.find(stage)
             if done is None:
                 # Trained before the clock of this stage starts.
@@ -138,7 +296,7 @@ class Work:
 
     def direct(self, settings: Settings) -> list[list[Tokens]]:
         """Returns the recombination networks' own predictions for the test set, by seed."""
-        stage = self.keys.direct(settings)
+        stage = self.result(settings)
         done = self.cache.find(stage)
         if done is None:
             augmenter = self.generator(settings)
@@ -152,8 +310,7 @@ class Work:
         """Trains predictors as one population and keeps the predictions that are not there yet."""
         self.forget()
         jobs = population.jobs
-        recipe = jobs[0].settings.predictor
-        predictor = Predictor(recipe, seeds=[job.seed for job in jobs], device=str(self.device))
+        predictor = Predictor(jobs[0].recipe, seeds=[job.seed for job in jobs], device=str(self.device))
         tasks = [job.task for job in jobs]
         originals = of_each(tasks, lambda task: [*map(task.as_predicted, task.train)])
         inputs = of_each(tasks, lambda task: [task.as_predicted(example).x for example in task.test])
@@ -188,6 +345,26 @@ class Work:
         done = self.cache.find(stage)
         return None if done is None else read_predictions(done.folder / PREDICTIONS)
 
+    def predictors(self, settings: Settings, samples: Sequence[Sequence[Example]]) -> list[Job]:
+        """Returns the predictors that a row needs, one for each seed, whose new examples are given.
+
+        Samples count for what they are, however they were drawn.
+        """
+        jobs = []
+        for task, seed, (train, test), new in zip(self.tasks, self.seeds, self.digests, samples, strict=True):
+            p_aug = settings.p_aug if new else None
+            inputs = {
+                "train": train,
+                "test": test,
+                "samples": digest_of(new),
+                "p_aug": p_aug,
+                "recipe": described(settings.predictor),
+                "seed": seed,
+                "device": self.device.type,
+            }
+            jobs.append(Job(inputs, settings.predictor, task, seed, new, p_aug))
+        return jobs
+
     def forget(self) -> None:
         """Lets recombination networks go, before others need the memory, on a GPU too."""
         self._latest = None
@@ -206,6 +383,12 @@ class Work:
             began = time.perf_counter()
             yield done, report
             done.seconds = {stage.kind: time.perf_counter() - began}
+
+
+def recipe_of(settings: Settings) -> str:
+    """Names all that recombination networks of one population have in common."""
+    rule = (settings.neighborhood.name, described(settings.neighborhood)) if settings.prototypes else None
+    return repr((settings.prototypes, rule, described(settings.generator)))
 
 
 def drawn(
