@@ -47,9 +47,10 @@ test: lint
 	$(PYTEST) -m 'not slow and not gpu'
 
 # The others: whole tables, clusters of two nodes, killed commands, full disks, pages in a browser, commands of the docs,
-# GPU kernels by Triton's interpreter, and whether they compile, which an interpreter does not tell.
+# GPU kernels by Triton's interpreter, and whether they compile, which an interpreter does not tell. One process runs all
+# tests of a file, so that a cluster or a table is made once.
 test-slow: docs browser
-	TRITON_INTERPRET=1 $(PYTEST) -m 'slow or gpu'
+	TRITON_INTERPRET=1 $(PYTEST) --dist loadfile -m 'slow or gpu'
 	$(PYTEST) tests/models/test_kernels_compile.py || [ $$? -eq 5 ]  # 5: no test, since there is no Triton
 
 # GPU kernels beside their plain definitions, on the GPU of this machine.

@@ -14,6 +14,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -27,33 +28,11 @@ PATIENCE = 30.0
 """Seconds that may pass before the browser answers; more means that it hangs."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
-)
-_KEYS = {
-    "Tab": (9, ""),
-    "Enter": (13, "\r"),
-    "Escape": (27, ""),
-    " ": (32, " "),
-    "PageUp": (33, ""),
-    "PageDown": (34, ""),
-    "End": (35, ""),
-    "Home": (36, ""),
-    "ArrowLeft": (37, ""),
-    "ArrowUp": (38, ""),
-    "ArrowRight": (39, ""),
-    "ArrowDown": (40, ""),
-}
+_OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+_OPTIONS += [f"--disable-{what}" for what in ("background-networking", "component-update", "sync", "quic")]
+_OPTIONS += ["--hide-scrollbars", "--remote-debugging-pipe"]
+_ARROWS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+_KEYS = {"Tab": 9, "Enter": 13, "End": 35, "Home": 36, **_ARROWS}
 _SHIFT = 8
 
 
@@ -61,40 +40,15 @@ class PageError(Exception):
     """What the page or the browser could not do."""
 
 
-class _Pipe:
-    """Messages to and from the browser: JSON, each ended by a zero byte."""
-
-    def __init__(self, reading: int, writing: int) -> None:
-        self.reading, self.writing = reading, writing
-        self._pending = b""
-
-    def send(self, message: dict[str, Any]) -> None:
-        data = json.dumps(message).encode() + b"\0"
-        while data:
-            data = data[os.write(self.writing, data) :]
-
-    def receive(self, deadline: float) -> dict[str, Any]:
-        while b"\0" not in self._pending:
-            ready, _, _ = select.select([self.reading], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise PageError(f"the browser was silent for {PATIENCE:g} s")
-            read = os.read(self.reading, 1 << 20)
-            if not read:
-                raise PageError("the browser has gone")
-            self._pending += read
-        message, _, self._pending = self._pending.partition(b"\0")
-        return dict(json.loads(message))
-
-
 class Page:
     """One tab of the browser.
 
     What selectors name is brought into view first, and clicks, hovers and keys are the browser's own events, so that
-    what a test does a person could do.
+    what a test does a person could do. Messages to and from the browser are JSON, each ended by a zero byte.
     """
 
-    def __init__(self, pipe: _Pipe) -> None:
-        self._pipe = pipe
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading, self._writing, self._pending = reading, writing, b""
         self._session: str | None = None
         self._last = 0
         self._events: list[dict[str, Any]] = []
@@ -111,10 +65,12 @@ class Page:
         message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        self._pipe.send(message)
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self._writing, data) :]
         deadline = time.monotonic() + PATIENCE
         while True:
-            answer = self._pipe.receive(deadline)
+            answer = self._receive(deadline)
             if answer.get("id") == message["id"]:
                 if "error" in answer:
                     raise PageError(f"{method}: {answer['error']['message']}")
@@ -130,7 +86,7 @@ class Page:
             raise PageError(f"{url}: {failure}")
         deadline = time.monotonic() + PATIENCE
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
-            self._notice(self._pipe.receive(deadline))
+            self._notice(self._receive(deadline))
 
     def evaluate(self, script: str) -> Any:  # noqa: ANN401
         """Returns the value of an expression in the page; what is promised is waited for."""
@@ -149,21 +105,18 @@ class Page:
 
     def hover(self, selector: str) -> None:
         """Moves the pointer to the middle of an element."""
-        x, y = self._middle(selector)
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", **self._middle(selector))
 
     def click(self, selector: str) -> None:
         """Clicks into the middle of an element."""
-        x, y = self._middle(selector)
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.hover(selector)
         for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            self.call("Input.dispatchMouseEvent", type=kind, **self._middle(selector), button="left", clickCount=1)
 
     def tap(self, selector: str) -> None:
         """Taps an element with a finger."""
-        x, y = self._middle(selector)
         self.call("Emulation.setTouchEmulationEnabled", enabled=True)
-        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[self._middle(selector)])
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
         self.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
@@ -178,9 +131,9 @@ class Page:
 
     def press(self, key: str, *, shift: bool = False) -> None:
         """Presses a key by its name, such as ``"Tab"`` or ``"ArrowDown"``; what has the focus gets it."""
-        code, text = _KEYS[key]
-        event = {"key": key, "windowsVirtualKeyCode": code, "modifiers": _SHIFT if shift else 0}
-        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **event)
+        event = {"key": key, "windowsVirtualKeyCode": _KEYS[key], "modifiers": _SHIFT if shift else 0}
+        typed = {"type": "keyDown", "text": "\r"} if key == "Enter" else {"type": "rawKeyDown"}
+        self.call("Input.dispatchKeyEvent", **typed, **event)
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def look(self, *, width: int = 1000, height: int = 800, media: str = "", **features: str) -> None:
@@ -208,17 +161,28 @@ class Page:
         self.evaluate("new Promise(done => setTimeout(done))")  # lets what is under way be told
         return list(self._errors)
 
-    def _middle(self, selector: str) -> tuple[float, float]:
+    def _receive(self, deadline: float) -> dict[str, Any]:
+        while b"\0" not in self._pending:
+            if not select.select([self._reading], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise PageError(f"the browser was silent for {PATIENCE:g} s")
+            read = os.read(self._reading, 1 << 20)
+            if not read:
+                raise PageError("the browser has gone")
+            self._pending += read
+        message, _, self._pending = self._pending.partition(b"\0")
+        return dict(json.loads(message))
+
+    def _middle(self, selector: str) -> dict[str, float]:
         found = self.evaluate(
             f"(async () => {{ const element = {_element(selector)};"
             " element.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
             " for (const _ of [1, 2]) await new Promise(requestAnimationFrame);"  # until it stands still
             " const box = element.getClientRects()[0];"
-            " return box && [box.x + box.width / 2, box.y + box.height / 2]; })()"
+            " return box && {x: box.x + box.width / 2, y: box.y + box.height / 2}; })()"
         )
         if not found:
             raise PageError(f"not to be seen: {selector}")
-        return found[0], found[1]
+        return dict(found)
 
     def _notice(self, event: dict[str, Any]) -> None:
         self._events.append(event)
@@ -241,42 +205,26 @@ def browser() -> Iterator[Page]:
     if program is None:
         pytest.skip("NOT TESTED: no Chromium is installed, so pages are not looked at; try apt-get install chromium")
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
-        pipe, process = _start([program, *_OPTIONS, f"--user-data-dir={profile}"])
+        its_input, writing = os.pipe()
+        reading, its_output = os.pipe()  # not 3: lower numbers are given first
+        start = f'exec "$0" "$@" 3<&{its_input} 4>&{its_output} 2>/dev/null'  # it reads from 3 and answers on 4
+        words = ["bash", "-c", start, program, *_OPTIONS, f"--user-data-dir={profile}"]
+        process = subprocess.Popen(words, pass_fds=(its_input, its_output), start_new_session=True)
+        os.close(its_input)
+        os.close(its_output)
         try:
-            page = Page(pipe)
+            page = Page(reading, writing)
             yield page
             with suppress(PageError, OSError):
                 page.call("Browser.close")
         finally:
-            os.close(pipe.writing)
-            _end(process)
-            os.close(pipe.reading)
-
-
-def _start(words: list[str]) -> tuple[_Pipe, int]:
-    """Starts the browser, which reads commands from its descriptor 3 and writes answers to 4."""
-    its_input, our_output = os.pipe()
-    our_input, its_output = os.pipe()
-    actions = [
-        (os.POSIX_SPAWN_DUP2, its_input, 3),  # its_output is not 3: lower numbers are given first
-        (os.POSIX_SPAWN_DUP2, its_output, 4),
-        (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-    ]
-    process = os.posix_spawn(words[0], words, os.environ, file_actions=actions, setpgroup=0)
-    os.close(its_input)
-    os.close(its_output)
-    return _Pipe(our_input, our_output), process
-
-
-def _end(process: int) -> None:
-    """Waits for the browser's end, and brings it about if it does not come."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        if os.waitpid(process, os.WNOHANG)[0]:
-            return
-        time.sleep(0.02)
-    os.killpg(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+            os.close(writing)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            os.close(reading)
 
 
 def _element(selector: str) -> str:

@@ -18,37 +18,33 @@ document.querySelector('p').addEventListener('pointerdown', event => document.bo
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE)
     with browser() as opened:
+        opened.open(path.as_uri())
         yield opened
 
 
-@pytest.fixture(autouse=True)
-def opened(page: Page, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(PAGE)
-    page.open(path.as_uri())
-
-
-def test_what_a_person_does_reaches_the_page(page: Page) -> None:
+def test_what_a_person_does_reaches_the_page_and_what_goes_wrong_is_told(page: Page) -> None:
     page.click("button")
     assert page.evaluate("document.querySelector('button').textContent") == "clicked"
-    page.type("input", "new")
-    assert page.evaluate("document.querySelector('input').value") == "new"
-    page.type("input", "")
-    assert page.evaluate("document.querySelector('input').value") == ""
+    for text in ("new", ""):
+        page.type("input", text)
+        assert page.evaluate("document.querySelector('input').value") == text
     page.press("Tab", shift=True)
     assert page.evaluate("document.body.dataset.key") == "shift Tab"
     assert page.evaluate("document.activeElement.tagName") == "BUTTON"
     page.hover("p")
-    assert page.evaluate("document.body.dataset.hovered") == "yes"
     page.tap("p")
-    assert page.evaluate("document.body.dataset.pointer") == "touch"
+    assert page.evaluate("[document.body.dataset.hovered, document.body.dataset.pointer]") == ["yes", "touch"]
+    page.look(width=700, prefers_color_scheme="dark", prefers_reduced_motion="reduce")
+    for feature in ("prefers-color-scheme: dark", "prefers-reduced-motion: reduce", "width: 700px"):
+        assert page.evaluate(f"matchMedia('({feature})').matches")
+    page.look(media="print")
+    assert page.evaluate("matchMedia('print').matches && !matchMedia('(prefers-color-scheme: dark)').matches")
     assert page.errors() == []
-
-
-def test_what_goes_wrong_is_told(page: Page) -> None:
     page.evaluate("setTimeout(() => { throw Error('thrown later') })")
     page.evaluate("console.error('on the console')")
     page.evaluate("setTimeout(() => alert('hello'))")
@@ -60,17 +56,3 @@ def test_what_goes_wrong_is_told(page: Page) -> None:
         page.evaluate("(() => { throw Error('thrown now') })()")
     with pytest.raises(PageError, match="not so after"):
         page.wait_for("false", seconds=0.1)
-
-
-def test_windows_have_the_size_and_style_that_are_asked_for(page: Page, tmp_path: Path) -> None:
-    page.look(width=360, prefers_color_scheme="dark", prefers_reduced_motion="reduce")
-    assert page.evaluate("innerWidth") == 980  # a phone's, for a page that does not say it is made for phones
-    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
-    page.look(width=700, media="print")
-    assert page.evaluate("innerWidth") == 700
-    assert page.evaluate("matchMedia('print').matches")
-    assert not page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-    page.look()
-    page.pdf(tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")

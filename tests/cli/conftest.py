@@ -22,6 +22,11 @@ TRAIN = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command in this process: exit code, standard output, standard error."""
@@ -62,10 +67,8 @@ def words(tmp_path: Path) -> Path:
 @pytest.fixture
 def tiny_in_agreement(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes small networks tiny, so that they train in a second or two."""
-    import torch
     from tiny_networks import make_small_tiny
 
-    torch.set_num_threads(1)
     make_small_tiny(monkeypatch.setattr)
 
 
@@ -78,13 +81,11 @@ def tiny(tiny_in_agreement: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def predictors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that nobody may change: two predictors that know ``TRAIN``."""
-    import torch
     from tiny_networks import PREDICTOR
 
     from recombine.data import files
     from recombine.prediction.predictor import Predictor
 
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("predictors")
     (folder / "train.tsv").write_text("\n".join(TRAIN) + "\n")
     examples = files.read(folder / "train.tsv")
@@ -95,11 +96,7 @@ def predictors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the rehearsals of both tables ones of seconds."""
-    import torch
-
     from recombine.paper import scale
-
-    torch.set_num_threads(1)
 
     def quicken(make: Callable[..., Any]) -> Callable[..., Any]:
         def quicker(*arguments: object) -> Any:  # noqa: ANN401
@@ -109,5 +106,5 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return quicker
 
-    monkeypatch.setattr(scale, "tiny_settings", quicken(scale.tiny_settings))
-    monkeypatch.setattr(scale, "tiny_word_forms", quicken(scale.tiny_word_forms))
+    for name in ("tiny_settings", "tiny_word_forms"):
+        monkeypatch.setattr(scale, name, quicken(getattr(scale, name)))

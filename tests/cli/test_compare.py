@@ -10,7 +10,7 @@ from recombine.report.run import read_run
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
-QUICK = ("--device", "cpu", "--threads", 1, "--epochs", 2, "-n", 5, "--seeds", 2)
+QUICK = ("--epochs", 2, "-n", 5, "--seeds", 2)
 
 
 def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> None:
@@ -56,11 +56,8 @@ def test_a_method_that_cannot_work_does_not_stop_the_others(run: Run, tmp_path: 
     squares.write_text("".join(f"{n}\t{n * n}\n" for n in range(100, 140)))
     done = run("compare", squares, "--test", squares, *QUICK, "--methods", "oversample,learned", "--epsilon", 0.5).ok
     assert "learned: 0 of 5 samples. No example has a neighborhood" in done.err
-    assert [line.split()[:2] for line in done.out.splitlines()[1:4]] == [
-        ["plain", "-"],
-        ["oversample", "5"],
-        ["learned", "-"],
-    ]
+    rows = [line.split()[:2] for line in done.out.splitlines()[1:4]]
+    assert rows == [["plain", "-"], ["oversample", "5"], ["learned", "-"]]
 
 
 def test_both_has_as_many_samples_as_others_half_of_them_by_rule(run: Run, train: Path, tmp_path: Path) -> None:
@@ -75,28 +72,16 @@ def test_both_has_as_many_samples_as_others_half_of_them_by_rule(run: Run, train
     assert [sample.method for sample in read_run(tmp_path / "run").samples] == ["both"] * 5
 
 
-def test_one_seed_has_no_deviation(run: Run, train: Path) -> None:
-    options = (*QUICK, "--methods", "oversample", "--test", train)
-    one, two = (run("compare", train, *options, "--seeds", seeds) for seeds in (1, 2))
-    assert (one.code, two.code) == (0, 0), one.err
-    assert "±" not in one.out
-    assert "±" in two.out
-    assert f"Warning: {train} has the same examples as the training file" in one.err
-
-
-def test_it_says_when_time_was_short(run: Run, train: Path) -> None:
-    done = run("compare", train, *QUICK, "--methods", "geca", "--max-time", 0.001).ok
-    assert "cut short" in done.out
-
-
-def test_without_a_folder_it_is_said_beforehand_that_nothing_is_kept(run: Run, train: Path, tmp_path: Path) -> None:
-    words = ("compare", train, *QUICK, "--methods", "oversample", "--max-time", 0.001)
-    without, kept = run(*words), run(*words, "-o", tmp_path / "run")
-    assert (without.code, kept.code) == (0, 0), without.err
+def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: Path, tmp_path: Path) -> None:
+    words = ("compare", train, *QUICK, "--methods", "oversample", "--test", train, "--max-time", 0.001)
+    kept, without = run(*words, "-o", tmp_path / "run").ok, run(*words, "--seeds", 1).ok
+    assert all("cut short" in done.out for done in (kept, without))
+    assert ("±" in kept.out, "±" in without.out) == (True, False)
     before, _, _ = without.err.partition("Training")
-    assert "give -o RUN" in before
-    assert without.last == f"Next: recombine augment {train} -n 5 -o augmented.jsonl"
+    assert "give -o RUN" in before  # nothing is kept
     assert "-o RUN" not in kept.err
+    assert f"Warning: {train} has the same examples as the training file" in before
+    assert without.last == f"Next: recombine augment {train} -n 5 -o augmented.jsonl"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
 
 ROWS = "recomb-2,recomb-2 + resampling"
-OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--device", "cpu", "--tiny")
+OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--tiny")
 DIFFERENT = ("seconds", "provenance", "digest", "date")
 """What files say of the time and place at which they were made."""
 
@@ -69,7 +69,7 @@ def test_samples_are_the_same_byte_for_byte(
     searched: list[str] = []
     outcomes = Ray.outcomes
     monkeypatch.setattr(Ray, "outcomes", lambda *words: searched.append(repr(words[1])) or outcomes(*words))
-    options = ("-n", 12, "--device", "cpu", "--seeds", 2, "--no-resample", "--epochs", 6)
+    options = ("-n", 12, "--seeds", 2, "--no-resample", "--epochs", 6)
     executors = {"none": (), "serial": ("--executor", "serial"), "processes": ("--executor", "processes")}
     for name, words in (executors | {"ray": ("--executor", "ray", "--address", cluster.address)}).items():
         assert run("augment", train, *options, *words, "-o", tmp_path / f"{name}.jsonl").ok
@@ -85,7 +85,7 @@ def test_samples_are_the_same_byte_for_byte(
 
 @pytest.mark.slow
 def test_a_comparison_is_the_same(run: Run, train: Path, tmp_path: Path, cluster: Any) -> None:  # noqa: ANN401
-    options = ("--seeds", 1, "-n", 6, "--epochs", 4, "--size", "small", "--device", "cpu", "--threads", 1)
+    options = ("--methods", "both", "--seeds", 1, "-n", 6, "--epochs", 2, "--size", "small")
     executors = {"serial": (), "processes": (), "ray": ("--address", cluster.address)}
     shown = {}
     for name, words in executors.items():
