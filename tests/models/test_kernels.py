@@ -60,11 +60,10 @@ def test_drop(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float |
     x, total = drawn(R, B, 2 * H, dtype=dtype).detach()[..., H:], drawn(R, B, H, dtype=dtype).detach()
     where = None if drop is None else drop._replace(bits=drop.bits[:, 1])
     expected, out = total.double(), torch.empty(R, B, 3 * H, device=DEVICE, dtype=dtype)[..., H : 2 * H]
-    on_cpu.add_dropped(expected, x.double(), where)
-    on_gpu.add_dropped(total, x, where)
-    on_gpu.drop_into(out, x, where)
     written = torch.empty(R, B, H, dtype=torch.double, device=DEVICE)
-    on_cpu.drop_into(written, x.double(), where)
+    for ops, its, sums, copies in ((on_cpu, x.double(), expected, written), (on_gpu, x, total, out)):
+        ops.drop(its, where, out=sums, plus=sums)
+        ops.drop(its, where, out=copies)
     check([(expected, total), (written, out)], dtype)
 
 

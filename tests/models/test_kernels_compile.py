@@ -14,22 +14,10 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 
+from recombine.models.fast import on_gpu  # noqa: E402
+from recombine.models.fast.on_gpu import Attending, Cells  # noqa: E402
 from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
-from recombine.models.kernels.elementwise import (  # noqa: E402  # noqa: E402
-    adam,
-    drop,
-    norms,
-    random_bytes,
-    random_words,
-)
-from recombine.models.kernels.lstm import (  # noqa: E402  # noqa: E402  # noqa: E402
-    cell,
-    cell_and_attend,
-    cell_and_attend_gradient,
-    cell_gradient,
-    encode,
-    encode_gradient,
-)
+from recombine.models.kernels.elementwise import adam, drop, norms, random_bytes, random_words  # noqa: E402
 from recombine.models.noise import Drop  # noqa: E402
 from recombine.models.packing import Packing  # noqa: E402
 
@@ -84,47 +72,36 @@ def test_drop(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, in
     assert all(compiled)
 
 
-def test_cell(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
-    R, B, *_ = sizes
-    gates, h, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, H, dtype=dtype), torch.empty(R, B, H)
-    bias, where = torch.empty(R, 1, 4 * H, dtype=dtype), Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
+def test_cells(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
+    R, B, _, S = sizes
+    packing = Packing.whole(1, B, torch.device("cpu"))
+    bias, c = torch.empty(R, 1, 4 * H, dtype=dtype), torch.empty(R, B, H)
+    cells = Cells(torch.empty(R, B, 4 * H, dtype=dtype), bias, c, packing)
+    cells.turn()
+    keys, padding = torch.empty(R, B, 1, S, H, dtype=dtype), torch.empty(R, B, 1, S)
+    attending, pre = Attending(keys, keys, padding, packing), torch.empty(R, B, 2 * H, dtype=dtype)
+    h, where = pre[..., :H], Drop(torch.empty(R, B, H, dtype=torch.uint8), 9, 1.5)
     for later in (None, h):
-        cell(gates, bias, c, c, h, later=later)
-        cell(gates, bias, c, c, h, pre=h, drop=where, later=later)
+        cells.forward(0, h, h, None, later)
+        cells.forward(0, h, h, where, later)
+        on_gpu.cell_and_attend(cells, attending, 0, pre, later)
     for d_h in ([h], [h, h], [h, h, h]):
         for dropping in (None, where):
-            cell_gradient(gates, bias, c, c, d_h=d_h, d_pre=h, drop=dropping, d_c=c, d_gates=gates)
-    assert len(compiled) == 10
-    assert all(compiled)
-
-
-def test_cell_and_attention(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
-    R, B, _, S = sizes
-    gates, pre, c = torch.empty(R, B, 4 * H, dtype=dtype), torch.empty(R, B, 2 * H, dtype=dtype), torch.empty(R, B, H)
-    bias, keys, h = torch.empty(R, 1, 4 * H, dtype=dtype), torch.empty(R, B, S, H, dtype=dtype), pre[..., :H]
-    scores, weights = torch.empty(R, B, S), torch.empty(R, B, S, dtype=dtype)
-    for later in (None, h):
-        cell_and_attend(gates, bias, c, c, pre, later, keys, keys, scores, scores=scores, weights=weights)
-    for too in (None, h):
-        for d_scores in (None, scores):
-            cell_and_attend_gradient(
-                gates, bias, c, c, keys, keys, weights,
-                d_pre=pre, d_h=h, d_h_too=too, d_scores=d_scores, d_all=weights, d_c=c, d_gates=gates,
-            )  # fmt: skip
-    assert len(compiled) == 6
+            cells.backward(0, d_h, h, dropping)
+    for d_h in ([h], [h, h]):
+        for d_scores in (None, padding):
+            attending.turn(d_scores)
+            on_gpu.cell_and_attend_gradient(cells, attending, 0, pre, d_h)
+    assert len(compiled) == 16
     assert all(compiled)
 
 
 def test_bilstm(compiled: list[int], dtype: torch.dtype, sizes: tuple[int, int, int, int]) -> None:
     R, B, *_ = sizes
+    weight, lengths = torch.zeros(2 * R, H, 4 * H, dtype=dtype), torch.ones(R, B, dtype=torch.long)
     gates, bias = torch.zeros(2 * R, 1, B, 4 * H, dtype=dtype), torch.empty(2 * R, 1, 4 * H, dtype=dtype)
-    weight, lengths, h = (
-        torch.zeros(2 * R, H, 4 * H, dtype=dtype),
-        torch.ones(R, B, dtype=torch.long),
-        gates[:, 0, :, :H],
-    )
-    encoded = encode(gates, bias, weight, lengths)
-    encode_gradient(gates, encoded.c, weight, lengths, d_states=encoded.states, d_h=h, d_c=h.float())
+    states, _, _ = on_gpu.bilstm(gates.requires_grad_(), bias, weight, lengths)
+    states.sum().backward()
     assert len(compiled) == 2
     assert all(compiled)
 

@@ -166,10 +166,12 @@ class BiLSTM(nn.Module):
         )
         count, steps = tokens.shape[1:]
         if fused(tokens.device):
+            from recombine.models.fast.on_gpu import bilstm
+
             x = dropped(embed(tokens.transpose(1, 2).flatten(1)), drop)
             both = x.unsqueeze(1).expand(-1, 2, -1, -1).reshape(len(inputs), *x.shape[1:])
             gates = torch.bmm(both, inputs).view(len(inputs), steps, count, -1)
-            states, h, c = lstm.bilstm(gates, bias, state, lengths)
+            states, h, c = bilstm(gates, bias, state, lengths)
             states = states if project is None else project(states)
             return states, *(each.unflatten(0, (-1, 2)).sum(1) for each in (h, c))
         reading = lstm.Reading(lengths, steps)

@@ -5,7 +5,7 @@ the operations of a step, rows that have ended are left out, and the gradients o
 at once.
 """
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -45,15 +45,6 @@ class Inputs(NamedTuple):
     to_own_query: Tensor | None = None  # (R, H, H), if the decoder attends to its own output
 
 
-class Outputs(NamedTuple):
-    """What all steps compute."""
-
-    feed: Tensor  # (R, N, F)
-    h: Tensor  # (R, N, H)
-    prototypes: Tensor  # scores before normalisation (R, N, K, S)
-    own: Tensor  # scores of own states (R, N, T - 1), masked where they are not there yet; none: (R, N, 0)
-
-
 def all_steps(
     model: Recombiner, context: Context, previous: Tensor, packing: Packing, masks: Masks, z: Tensor | None
 ) -> Scores:
@@ -86,60 +77,58 @@ def all_steps(
             query = model.attention.query
             for_h, for_x, for_feed = query.weight.split([a.hidden, a.embedding + a.latent, a.feed], dim=1)
             inputs = inputs._replace(queries=affine(x, for_x, query.bias), h_to_query=for_h, feed_to_query=for_feed)
-    found = decode(inputs, packing, feed_drop=masks.feed, state_drop=masks.state)
-    return model.scores(dropped(found.feed, masks.write), found.h, found.own, found.prototypes)
-
-
-def decode(inputs: Inputs, packing: Packing, *, feed_drop: Drop | None, state_drop: Drop | None) -> Outputs:
-    """Runs a decoder over the positions of a packing.
-
-    Args:
-        inputs: What it depends on.
-        packing: Which rows each step has.
-        feed_drop: Where to drop the feed vector that each position is given (R, N, F).
-        state_drop: Where to drop h before the next feed vector is computed (R, N, H).
-    """
-    return Outputs(*_Decode.apply(packing, feed_drop, state_drop, *inputs))  # type: ignore[no-untyped-call]
+    run = _Run(inputs, packing, masks.feed, masks.state)
+    feed, h, prototypes, own = _Decode.apply(run, *inputs)  # type: ignore[no-untyped-call]
+    return model.scores(dropped(feed, masks.write), h, own, prototypes)
 
 
 class _Decode(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401
-        packing: Packing,
-        feed_drop: Drop | None,
-        state_drop: Drop | None,
-        *tensors: Tensor | None,
-    ) -> tuple[Tensor, ...]:
-        run = _Run(Inputs(*cast("tuple[Tensor, ...]", tensors)), packing, feed_drop, state_drop)
-        outputs = run.forward()
+    def forward(ctx: Any, run: "_Run", *_: Tensor | None) -> tuple[Tensor, ...]:  # noqa: ANN401
         ctx.run = run
         ctx.set_materialize_grads(False)
-        return outputs
+        return run.forward()
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        return None, None, None, *ctx.run.backward(*gradients)
+        return None, *ctx.run.backward(*gradients)
 
 
 class _Run:
-    """The steps of a decoder, forth and back."""
+    """The steps of a decoder over the positions of a packing, forth and back.
+
+    Args:
+        inputs: What they depend on.
+        packing: Which rows each step has.
+        feed_drop: Where to drop the feed vector that each position is given (R, N, F).
+        state_drop: Where to drop h before the next feed vector is computed (R, N, H).
+    """
 
     def __init__(self, inputs: Inputs, packing: Packing, feed_drop: Drop | None, state_drop: Drop | None) -> None:
         self.inputs, self.packing = inputs, packing
-        self.ops: Any = operations(inputs.gates.device)
+        self.ops: Any = on_cpu
+        self.kernels = fused(inputs.gates.device)
+        if self.kernels:
+            from recombine.models.fast import on_gpu
+
+            self.ops = on_gpu
         self.hidden, self.feed_size = inputs.h.shape[-1], inputs.feed.shape[-1]
         nowhere: list[Drop | None] = [None] * packing.steps
         self.feed_drops = nowhere if feed_drop is None else feed_drop.steps(packing)
         self.state_drops = nowhere if state_drop is None else state_drop.steps(packing)
         # Where in h_pre the contexts begin that prototypes give.
         self.contexts = self.hidden * (1 if inputs.to_own_query is None else 2)
-        # Whether a step attends to one sequence, from h itself, and does nothing else, as predictors do.
+        # A step that attends to one sequence, from h itself, and does nothing else, as predictors do, is one launch.
         alone = inputs.keys is not None and inputs.keys.shape[2] == 1 and inputs.queries is None
-        self.simple = alone and inputs.to_own_query is None and state_drop is None
+        self.simple = self.kernels and alone and inputs.to_own_query is None and state_drop is None
 
     def forward(self) -> tuple[Tensor, ...]:
-        """Computes all steps."""
+        """Computes all steps.
+
+        Returns:
+            Feed vectors (R, N, F); h (R, N, H); scores of prototypes before normalisation (R, N, K, S); and those of
+            own states (R, N, T - 1), masked where they are not there yet, or (R, N, 0).
+        """
         x, packing, ops = self.inputs, self.packing, self.ops
         replicas, total, hidden, size = x.gates.shape[0], packing.total, self.hidden, self.feed_size
         new, split = x.gates.new_empty, packing.split
@@ -153,7 +142,7 @@ class _Run:
         self.own = None if x.to_own_query is None else _OwnOutput(x.to_own_query, x.h, packing, ops)
         given, h_pre, hs, feeds = split(self.feed_and_h), split(self.h_pre), split(self.h), split(feed)
         queries = None if x.queries is None else split(x.queries)
-        ops.drop_into(given[0][..., :size], x.feed, self.feed_drops[0])
+        ops.drop(x.feed, self.feed_drops[0], out=given[0][..., :size])
         given[0][..., size:] = x.h
         for t in range(packing.steps):
             self.cells.gates[t].baddbmm_(given[t], x.from_state)
@@ -173,7 +162,7 @@ class _Run:
                     self.attending.forward(t, query, h_pre[t][..., self.contexts :])
             feeds[t].baddbmm_(h_pre[t], x.to_feed)
             if later is not None:
-                ops.drop_into(later[..., :size], feeds[t][:, : later.shape[1]], self.feed_drops[t + 1])
+                ops.drop(feeds[t][:, : later.shape[1]], self.feed_drops[t + 1], out=later[..., :size])
         scores = new(replicas, total, 0, 0) if x.keys is None else self.attending.scored()
         own = new(replicas, total, 0) if self.own is None else self.own.scores
         return feed, self.h, scores, own
@@ -194,7 +183,9 @@ class _Run:
             self.attending.turn(d_scores)
         if self.own is not None:
             self.own.turn(d_own)
-        back = {name: ops.transposed(getattr(x, name)) for name in BACK if getattr(x, name) is not None}
+        back = {name: getattr(x, name).transpose(1, 2) for name in BACK if getattr(x, name) is not None}
+        if not self.kernels:  # on a CPU, products with few rows are faster with weights in this order in memory
+            back = {name: weight.contiguous() for name, weight in back.items()}
         d_feeds, d_pres, hs = split(d_feed), split(d_pre), split(self.h)
         queries, d_query_of = (None if each is None else split(each) for each in (x.queries, d_queries))
         d_hs = None if d_h is None else split(d_h)
@@ -202,7 +193,8 @@ class _Run:
             rows = packing.counts[t]
             if t + 1 < packing.steps:
                 going_on = packing.counts[t + 1]
-                ops.add_dropped(d_feeds[t][:, :going_on], d_given[:, :going_on, :size], self.feed_drops[t + 1])
+                d_fed = d_feeds[t][:, :going_on]
+                ops.drop(d_given[:, :going_on, :size], self.feed_drops[t + 1], out=d_fed, plus=d_fed)
             torch.bmm(d_feeds[t], back["to_feed"], out=d_pres[t])
             d_h_now = [d_given[:, :rows, size:], *([] if d_hs is None else [d_hs[t]])]
             if self.simple:
@@ -223,7 +215,7 @@ class _Run:
             if d_query_of is not None:
                 d_given[:, :rows, :size].baddbmm_(d_query_of[t], back["feed_to_query"])
         d_first = torch.zeros_like(x.feed)
-        ops.add_dropped(d_first, d_given[..., :size], self.feed_drops[0])
+        ops.drop(d_given[..., :size], self.feed_drops[0], out=d_first, plus=d_first)
         d_keys = d_values = None
         if x.keys is not None:
             d_retrieved = d_pre[..., self.contexts :]
@@ -247,15 +239,6 @@ class _Run:
                 to_own_query=None if self.own is None else _product(self.h, self.own.all_d_queries),
             )
         )
-
-
-def operations(device: torch.device) -> Any:  # noqa: ANN401
-    """Returns the module with the operations of a step on a device."""
-    if not fused(device):
-        return on_cpu
-    from recombine.models.fast import on_gpu
-
-    return on_gpu
 
 
 def _product(left: Tensor, gradient: Tensor) -> Tensor:

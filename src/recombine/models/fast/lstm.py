@@ -1,4 +1,4 @@
-"""Affine maps and LSTMs over whole sequences, in both directions, each as one operation."""
+"""Affine maps and, without their padding, LSTMs over whole sequences, each as one operation."""
 
 from typing import Any, cast
 
@@ -133,7 +133,7 @@ class _LSTM(torch.autograd.Function):
         cells, weight, before = cast("tuple[on_cpu.Cells, Tensor, Tensor]", ctx.rest)
         packing = cells.packing
         cells.turn()
-        transposed = on_cpu.transposed(weight)
+        transposed = weight.transpose(1, 2).contiguous()  # in this order products with few rows are fast
         d_state = torch.zeros_like(before[:, : packing.batch])  # zero for rows that have no later step
         d_hs, d_cs = (None if each is None else packing.split(each) for each in (d_h, d_c))
         for t in reversed(range(packing.steps)):
@@ -144,40 +144,3 @@ class _LSTM(torch.autograd.Function):
             torch.bmm(cells.d_gates[t], transposed, out=now)
         d_gates = cells.all_d_gates
         return d_gates, summed(d_gates), torch.bmm(before.transpose(1, 2), d_gates), None
-
-
-def bilstm(gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Runs LSTMs over sequences in both directions, by kernels.
-
-    Args:
-        gates: What the input adds to the gates (R · 2, S, N, 4H), positions in their order; it is overwritten.
-        bias: (R · 2, 1, 4H).
-        weight: What acts on the state (R · 2, H, 4H).
-        lengths: How many positions of each are real, at least one, (R, N).
-
-    Returns:
-        States of both directions side by side (R, N, S, 2H), and the final hidden and cell states (R · 2, N, H).
-    """
-    return cast("tuple[Tensor, Tensor, Tensor]", _BiLSTM.apply(gates, bias, weight, lengths))  # type: ignore[no-untyped-call]
-
-
-class _BiLSTM(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
-        from recombine.models.kernels.lstm import encode
-
-        encoded = encode(gates, bias, weight, lengths)
-        ctx.save_for_backward(gates, weight, lengths, encoded.c, encoded.before)
-        return encoded.states, encoded.h[-1], encoded.c[-1]
-
-    @staticmethod
-    def backward(ctx: Any, d_states: Tensor, d_h: Tensor, d_c: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        from recombine.models.kernels.lstm import encode_gradient
-
-        gates, weight, lengths, c, before = ctx.saved_tensors
-        d_gates = encode_gradient(
-            gates, c, weight, lengths, d_states=d_states.contiguous(), d_h=d_h.contiguous(), d_c=d_c
-        )
-        rows = d_gates.flatten(1, 2)
-        d_weight = torch.bmm(before.flatten(1, 2).transpose(1, 2), rows)
-        return d_gates, summed(rows), d_weight, None

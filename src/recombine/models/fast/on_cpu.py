@@ -37,14 +37,14 @@ class Cells:
         counts = packing.counts
         self.before = [c, *(each[:, :rows] for each, rows in zip(self.c, counts[1:], strict=False))]
 
-    def forward(self, t: int, h: Tensor, pre: Tensor, drop: Drop | None, later: Tensor | None) -> None:
+    def forward(self, t: int, h: Tensor, pre: Tensor, where: Drop | None, later: Tensor | None) -> None:
         """Computes h (R, n, H) of step t, whose gates are complete.
 
         Args:
             t: Which step.
             h: Where to write it.
             pre: Where to write it in part dropped; if nothing is dropped, it is `h`.
-            drop: Where to drop it.
+            where: Where to drop it.
             later: Where to write it of the rows that have another step.
         """
         c = self.c[t]
@@ -54,8 +54,8 @@ class Cells:
         c.addcmul_(self.i[t], g)
         torch.tanh(c, out=h)
         h.mul_(o)
-        if drop is not None:
-            drop_into(pre, h, drop)
+        if where is not None:
+            drop(h, where, out=pre)
         if later is not None:
             later.copy_(h[:, : later.shape[1]])
 
@@ -93,14 +93,14 @@ class Cells:
         self.h_to_c = torch.addcmul(o, o, squashed.square_(), value=-1).split(counts[first : t + 1], dim=1)
         self.ready = first
 
-    def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor | None, drop: Drop | None) -> None:
+    def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor | None, where: Drop | None) -> None:
         """Writes the gradients of step t's gates, and goes on to those of c before.
 
         Args:
             t: Which step.
             d_h: Gradients of its h (R, n, H), which are added up, to the first of them.
             d_pre: One more, of h in part dropped.
-            drop: Where it was dropped.
+            where: Where it was dropped.
         """
         if t < self.ready:
             self._get_ready(t)
@@ -108,7 +108,7 @@ class Cells:
         for other in others:
             total += other
         if d_pre is not None:
-            add_dropped(total, d_pre, drop)
+            drop(d_pre, where, out=total, plus=total)
         d_c = self.d_c[:, : total.shape[1]]
         d_c.addcmul_(total, self.h_to_c[t - self.ready])
         self.d_others[t].mul_(d_c.unsqueeze(2))
@@ -233,44 +233,11 @@ def attend_to_own_gradient(
     return d_all, d_query.transpose(0, 1)
 
 
-def drop_into(out: Tensor, x: Tensor, drop: Drop | None) -> None:
-    """Writes x (R, n, size), in part dropped, to `out`."""
-    if drop is None:
-        out.copy_(x)
+def drop(x: Tensor, where: Drop | None, *, out: Tensor, plus: Tensor | None = None) -> None:
+    """Writes x (R, n, size), in part dropped, to `out`, or adds it to `plus`, which must then be `out`."""
+    if where is None:
+        out.copy_(x) if plus is None else out.add_(x)
+    elif plus is None:
+        torch.mul(x, where.factors(x.dtype), out=out)
     else:
-        torch.mul(x, drop.factors(x.dtype), out=out)
-
-
-def add_dropped(total: Tensor, x: Tensor, drop: Drop | None) -> None:
-    """Adds x (R, n, size), in part dropped, to a total."""
-    if drop is None:
-        total.add_(x)
-    else:
-        total.addcmul_(x, drop.factors(x.dtype))
-
-
-def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, later: Tensor | None) -> None:
-    """Computes h of step t and attends from it, where there is one prototype.
-
-    Args:
-        cells: The cells.
-        attending: The attention.
-        t: Which step.
-        pre: Where to write h and what is retrieved, side by side (R, n, H + V).
-        later: Where to write h of the rows that have another step.
-    """
-    h = pre[..., : cells.size]
-    cells.forward(t, h, h, None, later)
-    attending.forward(t, h, pre[..., cells.size :])
-
-
-def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: Tensor, d_h: Sequence[Tensor]) -> None:
-    """Goes back over a step, given the gradients of what `cell_and_attend` wrote, and one or two more of h."""
-    d_own = d_pre[..., : cells.size]
-    d_query = attending.backward(t, d_own, d_pre[..., cells.size :])
-    cells.backward(t, [*d_h, d_query], d_own, None)
-
-
-def transposed(weight: Tensor) -> Tensor:
-    """Returns a weight to go back by, in an order in memory in which products with few rows are fast."""
-    return weight.transpose(1, 2).contiguous()
+        out.addcmul_(x, where.factors(x.dtype))

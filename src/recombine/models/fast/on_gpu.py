@@ -1,14 +1,20 @@
-"""What `on_cpu` defines, by kernels."""
+"""What `on_cpu` defines, and LSTMs in both directions, by kernels: all that is launched at the steps of a network."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from recombine.models.fast.lstm import summed
 from recombine.models.kernels import attention, lstm
-from recombine.models.kernels.elementwise import drop as drop_by_kernel
+from recombine.models.kernels.attention import axes_of, blocks
+from recombine.models.kernels.elementwise import drop
+from recombine.models.kernels.shared import strides, tiles
 from recombine.models.noise import Drop
 from recombine.models.packing import Packing
+
+__all__ = ["Attending", "Cells", "attend_to_own", "attend_to_own_gradient", "bilstm", "drop"]
 
 
 class Cells:
@@ -24,10 +30,14 @@ class Cells:
         """Returns the cell state before a step, perhaps of more rows."""
         return self.c[t - 1] if t else self.first
 
-    def forward(self, t: int, h: Tensor, pre: Tensor, drop: Drop | None, later: Tensor | None) -> None:
+    def forward(self, t: int, h: Tensor, pre: Tensor, where: Drop | None, later: Tensor | None) -> None:
         """Writes h (R, n, H) of step t, whose gates are complete."""
-        dropping = None if drop is None else pre
-        lstm.cell(self.gates[t], self.bias, self.before(t), self.c[t], h, pre=dropping, drop=drop, later=later)
+        replicas, rows, size = h.shape
+        bits, limit, scale = where or (None, 0, 1.0)
+        grid, block = tiles(replicas * rows, size)
+        every = (self.gates[t], self.before(t), self.c[t], h, None if where is None else pre, bits, later)
+        going_on = 0 if later is None else later.shape[1]
+        lstm.cell[grid](self.bias, *every, rows, going_on, size, limit, scale, *strides(*every), block=block)
 
     def turn(self) -> None:
         """Prepares for going back."""
@@ -35,13 +45,16 @@ class Cells:
         self.d_gates = self.packing.split(self.all_d_gates)
         self.d_c = torch.zeros_like(self.first)
 
-    def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor, drop: Drop | None) -> None:
-        """Writes the gradients of step t's gates."""
-        *first, last = d_h if len(d_h) < 4 else [*d_h[:2], torch.stack(tuple(d_h[2:])).sum(0)]
-        lstm.cell_gradient(
-            self.gates[t], self.bias, self.before(t), self.c[t], d_h=[*first, last], d_pre=d_pre, drop=drop,
-            d_c=self.d_c[:, : d_pre.shape[1]], d_gates=self.d_gates[t],
-        )  # fmt: skip
+    def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor, where: Drop | None) -> None:
+        """Writes the gradients of step t's gates, and that of the cell state before over that after."""
+        replicas, rows, size = d_pre.shape
+        bits, limit, scale = where or (None, 0, 1.0)
+        grid, block = tiles(replicas * rows, size)
+        if len(d_h) > 3:
+            d_h = [*d_h[:2], torch.stack(tuple(d_h[2:])).sum(0)]
+        d_c, states = self.d_c[:, :rows], (self.gates[t], self.before(t), self.c[t])
+        every = (self.d_gates[t], d_c, *states, d_pre, bits, *[*d_h, None, None][:3])
+        lstm.cell_gradient[grid](self.bias, *every, rows, size, limit, scale, *strides(*every), block=block)
 
 
 class Attending:
@@ -57,10 +70,6 @@ class Attending:
         """Returns vectors (R, n, K · size), or (R, n, size) for all K alike, as (R, n, K, size)."""
         return torch.unflatten(queries, -1, (-1, size)).expand(-1, -1, self.keys.shape[2], -1)
 
-    def only(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns keys, values and padding of the only prototype (R, B, S, ...)."""
-        return self.keys.squeeze(2), self.values.squeeze(2), self.padding.squeeze(2)
-
     def forward(self, t: int, query: Tensor, out: Tensor) -> None:
         """Attends from the queries of a step."""
         each, scores, weights = self._each(query, self.keys.shape[-1]), self.scores[t], self.weights[t]
@@ -75,9 +84,8 @@ class Attending:
     def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
         """Returns the gradient of the queries."""
         d_query = attention.attend_gradient(
-            self.keys, self.values, self.weights[t],
-            d_scores=self.d_scores[t], d_out=d_out, d_all=self.all_of[t],
-        )  # fmt: skip
+            self.keys, self.values, self.weights[t], d_scores=self.d_scores[t], d_out=d_out, d_all=self.all_of[t]
+        )
         return d_query.flatten(2) if query.shape[-1] > d_query.shape[-1] or d_query.shape[2] == 1 else d_query.sum(2)
 
     def gradients(self, queries: Tensor, d_retrieved: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,36 +120,93 @@ def attend_to_own_gradient(
     return d_all.squeeze(2), d_query.squeeze(2)
 
 
-def drop_into(out: Tensor, x: Tensor, drop: Drop | None) -> None:
-    """Writes x (R, n, size), in part dropped, to `out`."""
-    drop_by_kernel(x, drop, out=out)
-
-
-def add_dropped(total: Tensor, x: Tensor, drop: Drop | None) -> None:
-    """Adds x (R, n, size), in part dropped, to a total."""
-    drop_by_kernel(x, drop, out=total, plus=total)
-
-
 def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, later: Tensor | None) -> None:
-    """Computes h of step t and attends from it, where there is one prototype."""
-    lstm.cell_and_attend(
-        cells.gates[t], cells.bias, cells.before(t), cells.c[t], pre, later, *attending.only(),
-        scores=attending.scores[t].squeeze(2), weights=attending.weights[t].squeeze(2),
+    """Computes h of step t and attends from it to the only prototype, in one launch.
+
+    Args:
+        cells: Whose gates are complete.
+        attending: The attention, with one prototype.
+        t: Which step.
+        pre: Where to write h and what is retrieved, side by side (R, n, H + V).
+        later: Where to write h of the rows that have another step.
+    """
+    keys, values = attending.keys.squeeze(2), attending.values.squeeze(2)
+    scores, weights = attending.scores[t].squeeze(2), attending.weights[t].squeeze(2)
+    padding, states = attending.padding.squeeze(2), (cells.gates[t], cells.before(t), cells.c[t], pre, later)
+    replicas, rows, size = cells.c[t].shape
+    sources, value_size = values.shape[2:]
+    lstm.cell_and_attend[(replicas * rows,)](
+        cells.bias, *states, keys, values, padding, scores, weights, rows, 0 if later is None else later.shape[1],
+        sources, size, value_size, *strides(*states), *axes_of(keys, values, axes=3),
+        *strides(padding, scores, weights), **blocks(sources, max(size, value_size), replicas * rows),
     )  # fmt: skip
 
 
 def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: Tensor, d_h: Sequence[Tensor]) -> None:
-    """Goes back over a step."""
-    keys, values, _ = attending.only()
-    d_scores = attending.d_scores[t]
-    lstm.cell_and_attend_gradient(
-        cells.gates[t], cells.bias, cells.before(t), cells.c[t], keys, values, attending.weights[t].squeeze(2),
-        d_pre=d_pre, d_h=d_h[0], d_h_too=d_h[1] if len(d_h) > 1 else None,
-        d_scores=None if d_scores is None else d_scores.squeeze(2), d_all=attending.all_of[t].squeeze(2),
-        d_c=cells.d_c[:, : d_pre.shape[1]], d_gates=cells.d_gates[t],
+    """Goes back over a step, given the gradients of what `cell_and_attend` wrote, and one or two more of h."""
+    keys, values = attending.keys.squeeze(2), attending.values.squeeze(2)
+    d_scores, weights = attending.d_scores[t], attending.weights[t].squeeze(2)
+    d_used, d_all = None if d_scores is None else d_scores.squeeze(2), attending.all_of[t].squeeze(2)
+    replicas, rows, size = cells.c[t].shape
+    sources, value_size = values.shape[2:]
+    d_h_too = d_h[1] if len(d_h) > 1 else None
+    states = (
+        cells.gates[t], cells.before(t), cells.c[t], d_pre, d_h[0], d_h_too, cells.d_c[:, :rows], cells.d_gates[t]
+    )  # fmt: skip
+    lstm.cell_and_attend_gradient[(replicas * rows,)](
+        cells.bias, *states, keys, values, weights, d_used, d_all, rows, sources, size, value_size,
+        *strides(*states), *axes_of(keys, values, axes=3), *strides(weights, d_used, d_all),
+        **blocks(sources, max(size, value_size), replicas * rows),
     )  # fmt: skip
 
 
-def transposed(weight: Tensor) -> Tensor:
-    """Returns a weight to go back by."""
-    return weight.transpose(1, 2)
+def bilstm(gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Runs LSTMs over sequences in both directions; D is R · 2 directions.
+
+    Args:
+        gates: What the input adds to the gates (D, S, N, 4H), positions in their order; it is overwritten.
+        bias: (D, 1, 4H).
+        weight: What acts on the state (D, H, 4H).
+        lengths: How many positions of each are real, at least one, (R, N).
+
+    Returns:
+        States of both directions side by side (R, N, S, 2H), zero at padding, and the final h and c (D, N, H).
+    """
+    return cast("tuple[Tensor, Tensor, Tensor]", _BiLSTM.apply(gates, bias, weight, lengths))  # type: ignore[no-untyped-call]
+
+
+class _BiLSTM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
+        directions, steps, count, four = gates.shape
+        rows, size = directions * count, four // 4
+        h = gates.new_zeros(steps + 1, directions, count, size)  # before and after each step
+        c = torch.zeros_like(h, dtype=torch.float32)
+        states = gates.new_empty(directions // 2, count, steps, 2 * size)
+        before = gates.new_empty(directions, steps, count, size)  # the h from which each position was reached
+        grid, block = tiles(rows, size)
+        for t in range(steps):
+            from_state = torch.bmm(h[t], weight)
+            lstm.encode[grid](
+                gates, h, c, states, before, from_state, bias, lengths, t, rows, steps, count, size, block=block
+            )  # fmt: skip
+        ctx.save_for_backward(gates, weight, lengths, c, before)
+        return states, h[-1], c[-1]
+
+    @staticmethod
+    def backward(ctx: Any, d_states: Tensor, d_h: Tensor, d_c: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        gates, weight, lengths, c, before = ctx.saved_tensors
+        directions, steps, count, four = gates.shape
+        rows, size = directions * count, four // 4
+        d_states, d_h = d_states.contiguous(), d_h.contiguous()
+        d_gates, d_gates_now = torch.empty_like(gates), gates.new_empty(directions, count, four)
+        d_c, d_h_past = d_c.clone(memory_format=torch.contiguous_format), torch.zeros_like(d_c)
+        grid, block = tiles(rows, size)
+        for t in reversed(range(steps)):
+            lstm.encode_gradient[grid](
+                d_gates, d_gates_now, d_c, d_h_past, gates, c, d_states, d_h, lengths,
+                t, rows, steps, count, size, block=block,
+            )  # fmt: skip
+            d_h = torch.bmm(d_gates_now, weight.transpose(1, 2))
+        by_row = d_gates.flatten(1, 2)
+        return d_gates, summed(by_row), torch.bmm(before.flatten(1, 2).transpose(1, 2), by_row), None
