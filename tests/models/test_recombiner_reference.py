@@ -3,10 +3,11 @@ from dataclasses import replace
 import pytest
 import torch
 from networks import MORPHOLOGY, PREDICTOR, SCAN, batch, network
-from slow_reference import Masks, Parameters, morphology, scan
+from slow_reference import Masks as LiteralMasks
+from slow_reference import Parameters, morphology, scan
 
 from recombine.data.vocabulary import PAD
-from recombine.models.noise import Drop, Noise
+from recombine.models.noise import Drop, Masks, Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import NEVER_WRITTEN
 from recombine.models.scoring import decode, score
@@ -27,11 +28,11 @@ class Recorder(Noise):
         self.masks = [*getattr(self, "masks", []), mask]
         return drop
 
-    def of(self, replica: int, example: int, *, prototypes: int) -> Masks:
+    def of(self, replica: int, example: int, *, prototypes: int) -> LiteralMasks:
         """The masks of one example."""
         encoder, *decoder = (mask[replica] for mask in self.masks)
         mine = encoder[:, example * prototypes : (example + 1) * prototypes]
-        return Masks(mine.transpose(0, 1), *(mask[:, example] for mask in decoder))
+        return LiteralMasks(mine.transpose(0, 1), *(mask[:, example] for mask in decoder))
 
 
 @torch.no_grad()
@@ -63,9 +64,9 @@ def test_a_feed_vector_dropped_twice_is_fed_back_as_it_was_written_from() -> Non
     sources, targets = batch(model, 3)
     context, previous = model.remember(sources), targets.transpose(1, 2)[:, :2]
     noise = Recorder([1, 2])
-    last, scores = decode(model.train(), context, context.state, previous, noise=noise)
+    masks = Masks.draw(model.architecture, noise, Packing.whole(2, 3, torch.device("cpu")), training=True)
+    last, scores = decode(model, context, context.state, previous, masks)
     (mask,) = noise.masks
-    model.eval()
     first, _ = decode(model, context, context.state, previous[:, :1])
     second, _ = decode(model, context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
     assert (mask == 0).any()

@@ -11,8 +11,8 @@ from recombine.models import copying
 from recombine.models.device import fast_products
 from recombine.models.noise import Masks, Noise
 from recombine.models.packing import Packing, taken
-from recombine.models.recombiner import Context, Recombiner, State
-from recombine.models.scoring import decode
+from recombine.models.recombiner import Recombiner, State
+from recombine.models.scoring import decode, shifted
 
 Strategy = Literal["greedy", "temperature", "mixed", "beam"]
 
@@ -107,12 +107,16 @@ def _draw(
     skip_without: Tensor | None,
 ) -> Generated:
     """Chooses one token after the other, and leaves sequences that have ended behind: the same, but for rounding."""
-    run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
-    replicas, batch = prototypes.shape[:2]
-    found = _Found(replicas, batch, steps, prototypes.device)
-    temperature = found.total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
+    run = _Run(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
+    (replicas, batch), device = prototypes.shape[:2], prototypes.device
+    tokens = torch.full((replicas, batch, steps), PAD, device=device)
+    entries, own = torch.zeros_like(tokens), []
+    total = torch.zeros(replicas, batch, device=device)
+    of_y, least = torch.zeros_like(total), torch.zeros_like(total)
+    left = torch.zeros_like(total, dtype=torch.bool)
+    temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
     # Of the sequences that go on: their places in the batch, and whether the end, ▷ and a wanted token have come.
-    places = torch.arange(batch, device=prototypes.device).expand(replicas, -1)
+    places = torch.arange(batch, device=device).expand(replicas, -1)
     ended = torch.zeros_like(places, dtype=torch.bool)
     in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
     wanted = torch.full_like(ended, skip_without is None or prefix is not None)
@@ -127,12 +131,18 @@ def _draw(
             drawn = (p.log() / temperature + gumbel).argmax(-1)  # log 0 is never the largest
             token = torch.where(in_y, token, drawn) if decoding.strategy == "mixed" else drawn
         token = token.masked_fill(ended, PAD)
-        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0)
+        log_p = p.gather(-1, token.unsqueeze(-1)).squeeze(-1).clamp(min=1e-30).log().masked_fill(ended, 0).to(total)
         if skip_without is not None:
             wanted |= skip_without.gather(1, token)
         stopped = (token == SEP) & ~in_y & ~wanted
-        entry = copying.best_entry(log_entries, sources, token)
-        found.add(places, token, entry, log_p, in_y=in_y, own=run.own.shape[-1], stopped=stopped)
+        own.append(run.own.shape[-1])
+        tokens[..., step].scatter_(1, places, token)
+        entries[..., step].scatter_(1, places, copying.best_entry(log_entries, sources, token))
+        total.scatter_add_(1, places, log_p)
+        gained = log_p.masked_fill(~in_y, 0)
+        of_y.scatter_add_(1, places, gained)
+        least.scatter_reduce_(1, places, gained, "amin")
+        left.scatter_(1, places, left.gather(1, places) | stopped)
         in_y |= token == SEP
         ended |= (token == EOS) | stopped
         going_on = int((~ended).sum(1).max()) if step % LOOK == LOOK - 1 else batch
@@ -143,54 +153,23 @@ def _draw(
             rows = ended.byte().argsort(dim=1, stable=True)[:, :room]
             places, ended, in_y, wanted = (each.gather(1, rows) for each in (places, ended, in_y, wanted))
             run.keep(rows, None if run.noise is None else run.noise.among(batch, places))
-    return found.generated()
-
-
-class _Found:
-    """What has come of all sequences of a batch so far."""
-
-    def __init__(self, replicas: int, batch: int, steps: int, device: torch.device) -> None:
-        self.tokens = torch.full((replicas, batch, steps), PAD, device=device)
-        self.entries = torch.zeros_like(self.tokens)
-        self.own: list[int] = []
-        self.total = torch.zeros(replicas, batch, device=device)
-        self.of_y, self.least = torch.zeros_like(self.total), torch.zeros_like(self.total)
-        self.stopped = torch.zeros_like(self.total, dtype=torch.bool)
-
-    def add(
-        self, places: Tensor, token: Tensor, entry: Tensor, log_p: Tensor, *, in_y: Tensor, own: int, stopped: Tensor
-    ) -> None:
-        """Adds a step of the sequences at places (R, B')."""
-        step = len(self.own)
-        self.own.append(own)
-        self.tokens[..., step].scatter_(1, places, token)
-        self.entries[..., step].scatter_(1, places, entry)
-        self.total.scatter_add_(1, places, log_p.to(self.total))
-        gained = log_p.masked_fill(~in_y, 0).to(self.total)
-        self.of_y.scatter_add_(1, places, gained)
-        self.least.scatter_reduce_(1, places, gained, "amin")
-        self.stopped.scatter_(1, places, self.stopped.gather(1, places) | stopped)
-
-    def generated(self) -> Generated:
-        """Returns it all."""
-        tokens, entries = (each[..., : len(self.own)] for each in (self.tokens, self.entries))
-        return Generated(tokens, entries, self.own, self.total, self.of_y, self.least, self.stopped)
+    return Generated(tokens[..., : len(own)], entries[..., : len(own)], own, total, of_y, least, left)
 
 
 class _Run:
-    """A decoder on its way: the context, the state, the tokens so far."""
+    """A decoder on its way: the context, the state, the tokens so far.
 
-    def __init__(self, model: Recombiner, context: Context, z: Tensor | None, noise: Noise | None) -> None:
-        self.model, self.context, self.z, self.noise = model, context, z, noise
-        self.state: State = context.state
-        replicas, batch = context.tokens.shape[:2]
-        self.previous = context.tokens.new_full((replicas, batch), BOS)
-        self.own = context.tokens.new_empty(replicas, batch, 0)
-        self.index = 0
+    Args:
+        model: In evaluation mode.
+        prototypes: Token ids (R, B, K, S), padded.
+        noise: For z, and for dropout if it acts.
+        dropout: Whether dropout acts.
+        width: How many sequences are generated from each tuple of prototypes.
+        prefix: The tokens (R, B, P) that every sequence has to begin with.
+    """
 
-    @classmethod
-    def start(
-        cls,
+    def __init__(
+        self,
         model: Recombiner,
         prototypes: Tensor,
         noise: Noise | None,
@@ -198,33 +177,36 @@ class _Run:
         dropout: bool,
         width: int = 1,
         prefix: Tensor | None = None,
-    ) -> "_Run":
-        z = None
+    ) -> None:
+        self.model, self.noise, self.z = model, noise if dropout else None, None
         if model.latent is not None:
             assert noise is not None
-            z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
+            self.z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
         context = model.remember(prototypes)
-        run = cls(model, context if width == 1 else context.repeated(width), z, noise if dropout else None)
+        self.context = context if width == 1 else context.repeated(width)
+        self.state: State = self.context.state
+        replicas, batch = self.context.tokens.shape[:2]
+        self.previous = prototypes.new_full((replicas, batch), BOS)
+        self.own = prototypes.new_empty(replicas, batch, 0)
+        self.index = 0
         if prefix is not None:
-            run.force(prefix.repeat_interleave(width, dim=1))
-        return run
+            prefix = prefix.repeat_interleave(width, dim=1)
+            self.index = prefix.shape[-1]
+            forced, masks = shifted(prefix).transpose(1, 2), self._masks(self.index)
+            self.state, _ = decode(model, self.context, self.state, forced, masks, z=self.z)
+            self.previous = prefix[..., -1]
+            self.own = prefix if model.architecture.own_attention else self.own
 
-    def force(self, prefix: Tensor) -> None:
-        """Goes through the tokens (R, B, P) that a sequence has to begin with."""
-        previous = torch.cat([self.previous.unsqueeze(-1), prefix[..., :-1]], dim=-1)
-        self.state, _ = decode(
-            self.model, self.context, self.state, previous.transpose(1, 2), noise=self.noise, z=self.z, start=self.index
-        )
-        self.previous = prefix[..., -1]
-        if self.model.architecture.own_attention:
-            self.own = prefix
-        self.index = prefix.shape[-1]
+    def _masks(self, steps: int) -> Masks:
+        packing = Packing.whole(steps, self.previous.shape[1], self.previous.device)
+        return Masks.draw(self.model.architecture, self.noise, packing, training=self.model.training)
 
     def step(self) -> tuple[Tensor, Tensor]:
         """Returns the next token's entries (R, B, V + C) and the copy entries' tokens (R, B, C)."""
-        model, packing = self.model, Packing.whole(1, self.previous.shape[1], self.previous.device)
-        masks = Masks.draw(model.architecture, self.noise, packing, training=model.training)
-        self.state, scores = model.step(self.context, self.state, self.previous, masks, z=self.z, index=self.index)
+        model = self.model
+        self.state, scores = model.step(
+            self.context, self.state, self.previous, self._masks(1), z=self.z, index=self.index
+        )
         return model.entries(scores), model.sources(self.context, self.own)
 
     def advance(self, token: Tensor) -> None:
@@ -253,7 +235,7 @@ def _beam(
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
     replicas, batch = prototypes.shape[:2]
     width = decoding.width
-    run = _Run.start(model, prototypes, noise, dropout=decoding.dropout, width=width, prefix=prefix)
+    run = _Run(model, prototypes, noise, dropout=decoding.dropout, width=width, prefix=prefix)
     total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)

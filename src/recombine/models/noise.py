@@ -98,159 +98,84 @@ class _Dropped(torch.autograd.Function):
     """The same by a kernel."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, drop: Drop) -> Tensor:  # noqa: ANN401
-        ctx.drop = drop
-        return _by_kernel(x, drop)
+    def forward(ctx: Any, x: Tensor, where: Drop) -> Tensor:  # noqa: ANN401
+        from recombine.models.kernels.elementwise import drop
+
+        ctx.where = where
+        out = torch.empty_like(x, memory_format=torch.contiguous_format)
+        drop(x.flatten(1, -2), where._replace(bits=where.bits.flatten(1, -2)), out=out.flatten(1, -2))
+        return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
-        return _by_kernel(gradient, ctx.drop), None
-
-
-def _by_kernel(x: Tensor, where: Drop) -> Tensor:
-    from recombine.models.kernels.elementwise import drop
-
-    out = torch.empty_like(x, memory_format=torch.contiguous_format)
-    drop(x.flatten(1, -2), where._replace(bits=where.bits.flatten(1, -2)), out=out.flatten(1, -2))
-    return out
-
-
-class TorchStreams:
-    """A generator for each replica.
-
-    Args:
-        seeds: One per replica.
-        device: Where the numbers are drawn.
-        longest: Bytes are drawn for at least this many steps, so that a replica draws the same numbers however long its
-            neighbours' sequences are.
-    """
-
-    def __init__(self, seeds: Sequence[int], device: torch.device, longest: int) -> None:
-        self.device, self.longest = device, longest
-        self.generators: Sequence[torch.Generator] = [torch.Generator(device).manual_seed(seed) for seed in seeds]
-
-    def bytes(self, packing: Packing, size: int) -> Tensor:
-        """Returns random bytes (R, N, size)."""
-        drawn = max(packing.steps, self.longest)
-        each = drawn * packing.batch * size
-        # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
-        words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self.device)
-        for row, generator in zip(words, self.generators, strict=True):
-            row.random_(-(2**63), None, generator=generator)
-        return packing.pack(words.view(torch.uint8)[:, :each].view(-1, drawn, packing.batch, size))
-
-    def uniform(self, shape: torch.Size) -> Tensor:
-        """Returns numbers from U[0, 1) of shape (R, *shape)."""
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.uniform_(generator=generator)
-        return drawn
-
-    def normal(self, shape: torch.Size) -> Tensor:
-        """Returns standard normal numbers of shape (R, *shape)."""
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.normal_(generator=generator)
-        return drawn
-
-    def state(self) -> list[Tensor]:
-        """Returns the generators' states."""
-        return [generator.get_state() for generator in self.generators]
-
-    def restore(self, states: Sequence[Tensor]) -> None:
-        """Puts the generators back to their states."""
-        for generator, state in zip(self.generators, states, strict=True):
-            generator.set_state(state.cpu())
-
-    def keep(self, chosen: Sequence[int]) -> None:
-        """Goes on for the chosen of the replicas only."""
-        self.generators = [self.generators[number] for number in chosen]
-
-
-class KernelStreams:
-    """Numbers that are a function of the replica's seed, how many draws there were, and the place.
-
-    Args:
-        seeds: One per replica.
-        device: Where the numbers are drawn.
-    """
-
-    generators: Sequence[torch.Generator] = ()
-
-    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
-        signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
-        self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
-        self._draws = torch.zeros((), dtype=torch.int64, device=device)
-
-    def _words(self, count: int) -> Tensor:
-        from recombine.models.kernels.elementwise import random_words
-
-        return random_words(self._seeds, self._draws, count)
-
-    def bytes(self, packing: Packing, size: int) -> Tensor:
-        """Returns random bytes (R, N, size)."""
-        from recombine.models.kernels.elementwise import random_bytes
-
-        return random_bytes(self._seeds, self._draws, packing.places, size)
-
-    def uniform(self, shape: torch.Size) -> Tensor:
-        """Returns numbers from U[0, 1) of shape (R, *shape)."""
-        words = self._words(shape.numel())
-        return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
-
-    def normal(self, shape: torch.Size) -> Tensor:
-        """Returns standard normal numbers of shape (R, *shape), after Box and Muller."""
-        radius = (-2 * torch.log1p(-self.uniform(shape))).sqrt_()
-        return radius * torch.cos(2 * math.pi * self.uniform(shape))
-
-    def state(self) -> list[Tensor]:
-        """Returns the seeds and the number of draws."""
-        return [self._seeds, self._draws]
-
-    def restore(self, states: Sequence[Tensor]) -> None:
-        """Goes on from seeds and a number of draws."""
-        for mine, saved in zip(self.state(), states, strict=True):
-            mine.copy_(saved)
-
-    def keep(self, chosen: Sequence[int]) -> None:
-        """Goes on for the chosen of the replicas only."""
-        self._seeds = self._seeds[list(chosen)]
+        return _Dropped.forward(ctx, gradient, ctx.where), None
 
 
 class Noise:
     """Draws random tensors for a population, each replica from a stream of its own.
+
+    A stream is one of torch's generators. Where there are kernels, its numbers are a function of the replica's seed,
+    the number of draws so far, and the place.
 
     Args:
         seeds: One seed per replica.
         device: Where the tensors are drawn.
         longest: Masks over sequences are drawn for this many steps and cut to what is needed, so that a replica draws
             the same numbers however long its neighbours' sequences are; 0: for just the steps that are needed.
+
+    Attributes:
+        generators: Those of torch's, which a CUDA graph has to know.
     """
 
     def __init__(self, seeds: Sequence[int], device: torch.device | str = "cpu", *, longest: int = 0) -> None:
-        device = torch.device(device)
-        kernels = fused(device)
-        self._streams = KernelStreams(seeds, device) if kernels else TorchStreams(seeds, device, longest)
-
-    @property
-    def generators(self) -> Sequence[torch.Generator]:
-        """The generators of torch's that numbers are drawn from, which a CUDA graph has to know."""
-        return self._streams.generators
+        self.device, self.longest = torch.device(device), longest
+        self.kernels = fused(self.device)
+        self.generators: Sequence[torch.Generator] = []
+        if self.kernels:
+            signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
+            self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
+            self._draws = torch.zeros((), dtype=torch.int64, device=device)
+        else:
+            self.generators = [torch.Generator(self.device).manual_seed(seed) for seed in seeds]
 
     def uniform(self, *shape: int) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
-        return self._streams.uniform(torch.Size(shape))
+        if self.kernels:
+            from recombine.models.kernels.elementwise import random_words
+
+            words = random_words(self._seeds, self._draws, math.prod(shape))
+            return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.uniform_(generator=generator)
+        return drawn
 
     def normal(self, *shape: int) -> Tensor:
         """Returns standard normal numbers of shape (R, *shape)."""
-        return self._streams.normal(torch.Size(shape))
+        if self.kernels:  # after Box and Muller
+            radius = (-2 * torch.log1p(-Noise.uniform(self, *shape))).sqrt_()
+            return radius * torch.cos(2 * math.pi * Noise.uniform(self, *shape))
+        drawn = torch.empty(len(self.generators), *shape, device=self.device)
+        for row, generator in zip(drawn, self.generators, strict=True):
+            row.normal_(generator=generator)
+        return drawn
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
         """Returns where to drop at each position (R, N, size), with probability `rate`, to the nearest 1/256.
 
         What is drawn for a row and a step does not depend on which rows the steps have besides.
         """
-        return Drop.at(rate, self._streams.bytes(packing, size))
+        if self.kernels:
+            from recombine.models.kernels.elementwise import random_bytes
+
+            return Drop.at(rate, random_bytes(self._seeds, self._draws, packing.places, size))
+        steps = max(packing.steps, self.longest)
+        each = steps * packing.batch * size
+        # Eight bytes a draw: random numbers are what small networks would otherwise spend their time on.
+        words = torch.empty(len(self.generators), -(-each // 8), dtype=torch.int64, device=self.device)
+        for row, generator in zip(words, self.generators, strict=True):
+            row.random_(-(2**63), None, generator=generator)
+        return Drop.at(rate, packing.pack(words.view(torch.uint8)[:, :each].view(-1, steps, packing.batch, size)))
 
     def among(self, batch: int, places: Tensor) -> "Noise":
         """Returns the noise of those at places (R, B') of a batch, each as if the others were still drawn for."""
@@ -258,22 +183,31 @@ class Noise:
 
     def state(self) -> list[Tensor]:
         """Returns what is needed to go on from here, for a checkpoint."""
-        return self._streams.state()
+        return [self._seeds, self._draws] if self.kernels else [each.get_state() for each in self.generators]
 
     def restore(self, states: Sequence[Tensor]) -> None:
         """Goes on from the states of a checkpoint."""
-        self._streams.restore(states)
+        streams: Sequence[Tensor | torch.Generator] = self.state() if self.kernels else self.generators
+        for stream, state in zip(streams, states, strict=True):
+            if isinstance(stream, Tensor):
+                stream.copy_(state)
+            else:
+                stream.set_state(state.cpu())
 
     def keep(self, chosen: Sequence[int]) -> None:
         """Goes on for the chosen of the replicas only, each as if the others were still there."""
-        self._streams.keep(chosen)
+        if self.kernels:
+            self._seeds = self._seeds[list(chosen)]
+        else:
+            self.generators = [self.generators[number] for number in chosen]
 
 
 class _Among(Noise):
     """The noise of some examples of a batch, drawn for all of them."""
 
     def __init__(self, noise: Noise, batch: int, places: Tensor) -> None:
-        self._streams, self.batch, self.places = noise._streams, batch, places
+        vars(self).update(vars(noise))  # the same streams
+        self.batch, self.places = batch, places
 
     def uniform(self, *shape: int) -> Tensor:
         return taken(super().uniform(self.batch, *shape[1:]), self.places)

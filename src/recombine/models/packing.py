@@ -15,6 +15,7 @@ class Packing:
         device: Where its tensors are.
 
     Attributes:
+        steps: T, the number of steps.
         batch: B, how many rows there are.
         total: N.
         starts: Which position is the first of each step.
@@ -23,29 +24,20 @@ class Packing:
 
     def __init__(self, counts: tuple[int, ...], device: torch.device) -> None:
         self.counts, self.device = counts, device
-        self.batch, self.total = counts[0], sum(counts)
+        self.steps, self.batch, self.total = len(counts), counts[0], sum(counts)
         self.starts = np.cumsum([0, *counts[:-1]]).tolist()
         self.full = counts[-1] == counts[0]
 
     @staticmethod
+    @lru_cache(maxsize=256)
     def of(counts: tuple[int, ...], device: torch.device) -> "Packing":
         """Returns the packing of these counts, the same one for the same counts."""
-        return _packing(counts, device)
+        return Packing(counts, device)
 
     @staticmethod
     def whole(steps: int, batch: int, device: torch.device) -> "Packing":
         """Returns the packing in which every step has all rows."""
-        return _packing((batch,) * steps, device)
-
-    def at(self, step: int, first: int | None = None) -> slice:
-        """Returns the positions of a step's rows, or of the first of them."""
-        start = self.starts[step]
-        return slice(start, start + (self.counts[step] if first is None else first))
-
-    @property
-    def steps(self) -> int:
-        """T, the number of steps."""
-        return len(self.counts)
+        return Packing.of((batch,) * steps, device)
 
     @cached_property
     def rows(self) -> Tensor:
@@ -96,11 +88,6 @@ class Packing:
             whole = x.new_full((x.shape[0], self.steps * self.batch, *x.shape[2:]), fill)
             x = whole.index_copy(1, self.places, x)
         return torch.unflatten(x, 1, (self.steps, self.batch))
-
-
-@lru_cache(maxsize=256)
-def _packing(counts: tuple[int, ...], device: torch.device) -> Packing:
-    return Packing(counts, device)
 
 
 def taken(x: Tensor, places: Tensor) -> Tensor:

@@ -89,10 +89,8 @@ def plain_steps(
 ) -> Scores:
     """Returns what `fast.decoder.all_steps` does, by one step after the other."""
     everywhere = Masks(*(drop and drop._replace(bits=packing.unpack(drop.bits).flatten(1, 2)) for drop in masks))
-    tokens = packing.unpack(previous, fill=BOS)
-    _, scores = _decode(model, everywhere, context, context.state, tokens, z=z)
-    gate = None if scores.gate is None else packing.pack(scores.gate)
-    return Scores(packing.pack(scores.write), packing.pack(scores.own), packing.pack(scores.prototypes), gate)
+    _, scores = decode(model, context, context.state, packing.unpack(previous, fill=BOS), everywhere, z=z)
+    return Scores(*(None if each is None else packing.pack(each) for each in scores))  # type: ignore[arg-type]
 
 
 def shifted(target: Tensor) -> Tensor:
@@ -105,8 +103,8 @@ def decode(
     context: Context,
     state: State,
     previous: Tensor,
+    masks: Masks | None = None,
     *,
-    noise: Noise | None = None,
     z: Tensor | None = None,
     start: int = 0,
 ) -> tuple[State, Scores]:
@@ -115,22 +113,7 @@ def decode(
     Returns:
         The state after the last step, and the scores of all steps (R, T, B, ...).
     """
-    packing = Packing.whole(previous.shape[1], previous.shape[2], previous.device)
-    masks = Masks.draw(model.architecture, noise, packing, training=model.training)
-    return _decode(model, masks, context, state, previous, z=z, start=start)
-
-
-def _decode(
-    model: Recombiner,
-    masks: Masks,
-    context: Context,
-    state: State,
-    previous: Tensor,
-    *,
-    z: Tensor | None = None,
-    start: int = 0,
-) -> tuple[State, Scores]:
-    batch, steps = previous.shape[2], []
+    batch, steps, masks = previous.shape[2], [], masks or Masks()
     for t in range(previous.shape[1]):
         now = masks.at(slice(t * batch, (t + 1) * batch))
         state, scores = model.step(context, state, previous[:, t], now, z=z, index=start + t)

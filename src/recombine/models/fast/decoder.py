@@ -267,7 +267,7 @@ class _OwnOutput:
         else:
             torch.bmm(h, self.weight, out=self.queries[t])
             scores, weights, retrieved = self.ops.attend_to_own(self.queries[t], self.states, t)
-            self.scores[:, self.packing.at(t), :t] = scores
+            self.packing.split(self.scores)[t][..., :t] = scores
             self.weights.append(weights)
             out.copy_(retrieved)
         self.states[: h.shape[1], :, t] = h.transpose(0, 1)
