@@ -26,12 +26,11 @@ from recombine.inflection import is_tag
 from recombine.neighborhoods import LongShort
 from recombine.paper import matrix, work
 from recombine.paper.matrix import Matrix
-from recombine.paper.reports import class_reports
 from recombine.paper.rows import SPLITS, TABLE_2, Row, read_rows
 from recombine.paper.scale import Scale, tiny_settings, tiny_task, word_form_scale
 from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
-from recombine.paper.tables import word_form_cells, word_forms_in_order
+from recombine.paper.tables import class_reports, in_order, word_form_cells
 from recombine.prediction.predictor import Predictor
 from recombine.training import resume
 
@@ -401,7 +400,7 @@ def test_every_row_of_word_forms_runs_from_end_to_end(word_forms: tuple[Path, Ru
             assert sum(record["kept"]) or sum(sum(each.values()) for each in record["rejected"]), row
     # Three kinds of networks, as in the text, with a latent variable, and as coded.
     assert sum("2 recombination networks" in stage for stage in run.stages) == 9
-    shown = word_forms_in_order(run.all, list(WORD_FORM_ROWS.values()))
+    shown = in_order(run.all, list(WORD_FORM_ROWS.values()), TABLE_2)
     assert len(word_form_cells(shown)) == len(WORD_FORM_ROWS) * 8
     assert class_reports(shown)
     rows = ("geca + recomb-1 + resampling", "geca + resampling", "recomb-1 + resampling")

@@ -13,20 +13,21 @@ from recombine.evaluation.metrics import correct, exact_match, item_f1, micro_f1
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
 from recombine.paper.records import scored_part, word_form_part
-from recombine.paper.reports import class_reports
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.tables import (
     METRICS,
     PARTS,
     Metric,
     Part,
+    Records,
     best_rows,
+    class_reports,
+    in_order,
     lines,
     p_values,
     word_form_cells,
     word_form_columns,
     word_form_figures,
-    word_forms_in_order,
 )
 from recombine.paper.tasks import WordFormTask, attested
 
@@ -50,6 +51,10 @@ def task(*, train: list[Inflection] = TRAIN) -> WordFormTask:
         sets=(3, 3, 2),
         attested=attested([*TRAIN, *PAST, *FUTURE, *OTHER]),
     )
+
+
+def ordered(*records: dict[str, Any]) -> Records:
+    return in_order(records, ROWS, TABLE_2)
 
 
 GOLDS = [reordered(example).y for example in task().test]
@@ -110,17 +115,20 @@ def test_seeds_without_novel_items_do_not_count() -> None:
 
 
 def test_cells_have_the_papers_figures_beside_ours() -> None:
-    found = word_form_cells(word_forms_in_order([record("geca + resampling", outputs(0, 3), outputs(0, 1))], ROWS))
+    found = word_form_cells(ordered(record("geca + resampling", outputs(0, 3), outputs(0, 1))))
     assert len(found) == len(PARTS) * len(METRICS)
-    few = next(cell for cell in found if (cell.part, cell.metric) == ("FUT+PST", "exact-match"))
-    assert (few.row, few.column) == ("geca + resampling", "turkish-8 FUT+PST exact-match")
-    assert (few.language, few.hints, few.seeds) == ("turkish", 8, 2)
+    by_kind = {(cell["part"], cell["metric"]): cell for cell in found}
+    few, novel = by_kind["FUT+PST", "exact-match"], by_kind["NOVEL OTHER", "f1"]
     # FUT: 2/3 and 1; PST: 2/3 and 1/3.
-    assert few.mean == pytest.approx((5 / 6 + 1 / 2) / 2)
-    assert few.std == pytest.approx(math.hypot(1 / 6, 1 / 6) / 2)
-    assert (few.paper, few.paper_std) == (0.27, 0.07)
-    novel = next(cell for cell in found if (cell.part, cell.metric) == ("NOVEL OTHER", "f1"))
-    assert (novel.mean, novel.std, novel.paper) == (None, None, 0.71)
+    assert few.pop("mean") == pytest.approx((5 / 6 + 1 / 2) / 2)
+    assert few.pop("std") == pytest.approx(math.hypot(1 / 6, 1 / 6) / 2)
+    assert few == {
+        "row": "geca + resampling",
+        "column": "turkish-8 FUT+PST exact-match",
+        **{"language": "turkish", "hints": 8, "part": "FUT+PST", "metric": "exact-match"},
+        **{"seeds": 2, "paper": 0.27, "paper_std": 0.07},
+    }
+    assert (novel["mean"], novel["std"], novel["paper"]) == (None, None, 0.71)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +161,7 @@ def test_every_published_row_is_one_of_ours() -> None:
 
 def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> None:
     good, bad = (outputs(), outputs(5)), (outputs(0, 1, 3), outputs(2, 4, 5, 6))
-    records = word_forms_in_order([record("baseline", *bad), record("recomb-1", *good), record("geca", *bad)], ROWS)
+    records = ordered(record("baseline", *bad), record("recomb-1", *good), record("geca", *bad))
     found = {(each.first, each.second): each for each in p_values(records, "turkish-8")}
     assert len(found) == 3
     order = [3, 4, 5, 0, 1, 2]  # future, then past
@@ -169,9 +177,8 @@ def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> No
 
 def test_best_rows_are_marked_and_dashes_shown() -> None:
     good, bad = outputs(), outputs(*range(8))
-    records = word_forms_in_order(
-        [record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)],
-        ROWS,
+    records = ordered(
+        record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)
     )
     few_shot, *_ = word_form_columns(records, metric="f1")
     assert best_rows(records, few_shot) == ("recomb-1",)
@@ -192,11 +199,11 @@ def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
 def test_any_language_has_columns() -> None:
     good, bad = outputs(), outputs(*range(8))
     found = [record(name, each, each, column="italian-8") for name, each in (("geca", good), ("baseline", bad))]
-    records = word_forms_in_order([*found, record("geca", good, good)], ROWS)
+    records = ordered(*found, record("geca", good, good))
     header, shown = lines(records, word_form_columns(records, metric="f1", parts=PARTS[:1]), mark="*")
     assert header == ["", "turkish-8 FUT+PST", "paper", "italian-8 FUT+PST", "paper"]
     assert shown[1][3:] == ["*1.00 ± 0.00*", ""]
-    assert {cell.language for cell in word_form_cells(records)} == {"turkish", "italian"}
+    assert {cell["language"] for cell in word_form_cells(records)} == {"turkish", "italian"}
 
 
 def test_samples_are_counted_by_class_over_seeds() -> None:
@@ -211,12 +218,12 @@ def test_samples_are_counted_by_class_over_seeds() -> None:
         ("baa V;FUT", "baat"): (True, "also in train"),
     }
     found = {**record("recomb-1"), **part, "kept": [2, 1]}
-    (report,) = class_reports(word_forms_in_order([found, record("baseline")], ROWS))
-    assert (report.row, report.samples) == ("recomb-1", 3)
-    assert report.judged == pytest.approx(2 / 3)
-    assert [count for count in report.classes.values() if count] == [1, 1, 1]
+    (report,) = class_reports(ordered(found, record("baseline")))
+    assert (report["row"], report["samples"]) == ("recomb-1", 3)
+    assert report["judged"] == pytest.approx(2 / 3)
+    assert [count for count in report["classes"].values() if count] == [1, 1, 1]
 
 
 def test_records_of_another_table_are_refused() -> None:
     with pytest.raises(RecombineError, match="none of Table 2"):
-        word_forms_in_order([{"row": "baseline", "column": "jump", "exact_match": [0.0]}], ROWS)
+        ordered({"row": "baseline", "column": "jump", "exact_match": [0.0]})

@@ -135,7 +135,7 @@ def table1_cli(*, splits: str = "jump,around-right", seeds: int = 10, running: R
     records = in_order(found, rows)
     columns = scan_columns(records, rows)
     if running.json:
-        print_json([asdict(cell) for cell in cells(records, columns)])
+        print_json(cells(records, columns))
         return
     header, shown = lines(records, columns, mark="**" if running.markdown else "*", about_samples=True)
     print_table(shown, header=header, markdown=running.markdown)
@@ -182,7 +182,7 @@ def table2_cli(
     from recombine.data.sigmorphon import HINTS, SHA256, SPLITS, is_official, locate
     from recombine.paper.rows import TABLE_2
     from recombine.paper.scale import word_form_scale
-    from recombine.paper.tables import word_forms_in_order
+    from recombine.paper.tables import in_order
 
     show, named = running.show, _listed(languages)
     numbers = _listed(hints or ("4,8,16" if show else "8"))
@@ -214,7 +214,7 @@ def table2_cli(
     output = running.folder(TABLE2, size=wanted)
     scale = word_form_scale(source, wanted)
     found, rows = running.records(TABLE_2, columns, by_split, scale=scale, output=output, population=60)
-    records = word_forms_in_order(found, rows)
+    records = in_order(found, rows, TABLE_2)
     (_print_p_values if p_values else _print_errors if errors else _print_figures)(records, running)
 
 
@@ -227,31 +227,26 @@ def samples_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = F
     Options:
       output DIR: Where the figures are kept.
     """
-    from recombine.paper.reports import sample_reports
     from recombine.paper.rows import read_rows
-    from recombine.paper.tables import in_order
+    from recombine.paper.tables import in_order, sample_reports
 
     reports = sample_reports(in_order(_recorded(output), read_rows()))
     if json:
-        print_json([asdict(report) for report in reports])
+        print_json(reports)
         return
     header = ["", "split", "seeds", "samples", "rejected", "novel", "right of novel", "inputs in test set"]
     lines = [
         [
-            report.row,
-            report.column,
-            *(f"{count:,}" for count in (report.seeds, report.samples, report.rejected, report.novel)),
-            *("-" if share is None else percent(share) for share in (report.right, report.inputs_in_test)),
+            *(report["row"], report["column"]),
+            *(f"{report[count]:,}" for count in ("seeds", "samples", "rejected", "novel")),
+            *("-" if report[share] is None else percent(report[share]) for share in ("right", "inputs_in_test")),
         ]
         for report in reports
     ]
     print_table(lines, header=header, markdown=markdown)
     for report in reports:
-        if report.listing:
-            echo()
-            _print_title(f"{report.row}, {report.column}", markdown=markdown)
-        for sample in report.listing:
-            echo(f"{'- ' if markdown else ''}{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}")
+        shown = [f"{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}" for sample in report["listing"]]
+        _print_listing(report, shown, markdown=markdown)
 
 
 def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = False) -> None:
@@ -263,25 +258,26 @@ def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = Fal
     Options:
       output DIR: Where the figures are kept.
     """
-    from recombine.paper.reports import item_reports
     from recombine.paper.rows import read_rows
-    from recombine.paper.tables import in_order
+    from recombine.paper.tables import in_order, item_reports
 
     items = item_reports(in_order(_recorded(output), read_rows()))
     if json:
-        print_json([asdict(item) for item in items])
+        print_json(items)
         return
     if not items:
         echo("No record has test items: they are chosen where recomb-2 is among the rows that were run.")
     commits: dict[str, set[str]] = {}
     for item in items:
-        commits.setdefault(item.column, set()).update(item.commits)
+        commits.setdefault(item["column"], set()).update(item["commits"])
     for item in items:
-        sampled = "(not generated)" if item.sampled is None else f"{_mark(item.sampled == item.y)} {item.sampled}"
-        predicted = [(row, f"{_mark(y == item.y)} {y}") for row, y in item.predicted.items()]
-        lines = [("true output", item.y), ("in the samples of recomb-2", sampled), *predicted]
-        part = "" if len(item.commits) == len(commits[item.column]) else f" (rows of {', '.join(item.commits)})"
-        echo(f"{'### ' if markdown else ''}{item.column}: {item.x}{part}")
+        column, true, sampled, of = item["column"], item["y"], item["sampled"], item["commits"]
+        lines = [("true output", true), ("in the samples of recomb-2", "(not generated)")]
+        if sampled is not None:
+            lines[1] = (lines[1][0], f"{_mark(sampled == true)} {sampled}")
+        lines += [(row, f"{_mark(y == true)} {y}") for row, y in item["predicted"].items()]
+        part = "" if len(of) == len(commits[column]) else f" (rows of {', '.join(of)})"
+        echo(f"{'### ' if markdown else ''}{column}: {item['x']}{part}")
         echo("\n" if markdown else "", nl=False)
         print_table(lines, header=("", "output") if markdown else (), justify="left", markdown=markdown)
         echo()
@@ -314,7 +310,7 @@ def _print_figures(records: "Records", running: Running) -> None:
     from recombine.paper.tables import PARTS, lines, word_form_cells, word_form_columns
 
     if running.json:
-        print_json([asdict(cell) for cell in word_form_cells(records)])
+        print_json(word_form_cells(records))
         return
     # As in the paper, novel items by F1 alone; --json has all.
     tables: tuple[tuple[Metric, bool, str], ...] = (
@@ -358,27 +354,36 @@ def _print_p_values(records: "Records", running: Running) -> None:
 
 
 def _print_errors(records: "Records", running: Running) -> None:
-    from recombine.paper.reports import class_reports
+    from recombine.paper.tables import class_reports
     from recombine.paper.tasks import CLASSES
 
     reports = class_reports(records)
     if running.json:
-        print_json([asdict(report) for report in reports])
+        print_json(reports)
         return
     header = ["", "column", "samples", "can be judged", *CLASSES]
-    shown = [
-        [each.row, each.column, f"{each.samples:,}", percent(each.judged), *(f"{n:,}" for n in each.classes.values())]
+    table = [
+        [
+            *(each["row"], each["column"], f"{each['samples']:,}", percent(each["judged"])),
+            *(f"{count:,}" for count in each["classes"].values()),
+        ]
         for each in reports
     ]
-    print_table(shown, header=header, markdown=running.markdown)
+    print_table(table, header=header, markdown=running.markdown)
     for each in reports:
-        echo()
-        _print_title(f"{each.row}, {each.column}", markdown=running.markdown)
-        for sample in each.listing:
-            echo(f"{'- ' if running.markdown else ''}{sample['x']} ▷ {sample['y']} ({sample['class']})")
+        shown = [f"{sample['x']} ▷ {sample['y']} ({sample['class']})" for sample in each["listing"]]
+        _print_listing(each, shown, markdown=running.markdown)
     echo("\nJudged by the language's whole file. Correct: it has the lemma with these tags and this form; wrong:")
     echo("with another form; do not match: it has the form of the lemma, and not with these tags, which may be")
     echo("right all the same. Where it has neither, a sample cannot be judged.")
+
+
+def _print_listing(report: dict[str, Any], samples: Sequence[str], *, markdown: bool) -> None:
+    if samples:
+        echo()
+        _print_title(f"{report['row']}, {report['column']}", markdown=markdown)
+    for sample in samples:
+        echo(f"{'- ' if markdown else ''}{sample}")
 
 
 def _print_title(title: str, *, markdown: bool) -> None:

@@ -1,4 +1,4 @@
-"""The tables from the records there are: our figures beside the paper's, and which of ours are the best.
+"""The tables and reports from the records there are: our figures beside the paper's, which are best, what samples are.
 
 A table is a grid of `Column` objects, which say where a figure comes from; `lines` shows any of them.
 """
@@ -7,7 +7,7 @@ import base64
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import resources
 from typing import Any, Literal
@@ -19,7 +19,8 @@ from recombine.errors import RecombineError
 from recombine.evaluation.metrics import Counts
 from recombine.evaluation.significance import Comparison, Summary, best, combined, compare, item_means, summarize
 from recombine.paper.records import unpacked
-from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_2, Published, Row
+from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
+from recombine.paper.tasks import CLASSES, UNJUDGED
 
 Record = Mapping[str, Any]
 Records = Mapping[tuple[str, str], Record]
@@ -67,64 +68,29 @@ class Column:
         of: The column of the records that it is made from.
         figures: Gives what a record says.
         published: Gives a row's figure in the paper: None for its dash, no key where it has none.
+        told: What its cells say of it besides.
     """
 
     title: str
     of: str
     figures: Callable[[Record], Figures]
     published: Mapping[str, Published]
+    told: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One figure of a table, ours beside the paper's.
-
-    Attributes:
-        row: The row.
-        column: The split.
-        mean: Our mean of exact match over seeds; None for a dash: all samples were rejected.
-        std: Our standard deviation.
-        seeds: Over how many seeds.
-        paper: The paper's mean, with its deviation `paper_std`; None if it has no such row, or a dash.
-    """
-
-    row: str
-    column: str
-    mean: float | None
-    std: float | None
-    seeds: int
-    paper: float | None
-    paper_std: float | None
-
-
-@dataclass(frozen=True)
-class WordFormCell(Cell):
-    """One figure of Table 2; its column is language, hints (per tense), part (test items) and metric in one."""
-
-    language: str
-    hints: int
-    part: str
-    metric: Metric
-
-
-def in_order(records: Sequence[Record], rows: Sequence[Row], columns: Sequence[str] = SPLITS) -> Records:
-    """Returns the records in a table's order; rows that no file describes, and other columns, come last."""
-    found = {(record["row"], record["column"]): record for record in records}
-    names = dict.fromkeys([*(row.name for row in rows), *(row for row, _ in found)])
-    keys = [(name, column) for name in names for column in dict.fromkeys([*columns, *(column for _, column in found)])]
-    return {key: found[key] for key in keys if key in found}
-
-
-def word_forms_in_order(records: Sequence[Record], rows: Sequence[Row]) -> Records:
-    """Returns the records of Table 2 in its order.
+def in_order(records: Sequence[Record], rows: Sequence[Row], table: Table = TABLE_1) -> Records:
+    """Returns the records in a table's order; rows that no file describes, and other columns, come last.
 
     Raises:
-        RecombineError: If a record is not one of word forms.
+        RecombineError: If a record of Table 2 is asked for and is not one of word forms.
     """
-    for record in records:
-        if not TABLE_2.has(record["column"]) or "counts" not in record:
+    for record in records if table is TABLE_2 else ():
+        if not table.has(record["column"]) or "counts" not in record:
             raise RecombineError(f"the record of {record['row']!r} on {record['column']!r} is none of Table 2.")
-    return in_order(records, rows, TABLE_2.splits)
+    found = {(record["row"], record["column"]): record for record in records}
+    names = dict.fromkeys([*(row.name for row in rows), *(row for row, _ in found)])
+    columns = dict.fromkeys([*table.splits, *(column for _, column in found)])
+    return {(name, column): found[name, column] for name in names for column in columns if (name, column) in found}
 
 
 def scan_columns(records: Records, rows: Sequence[Row]) -> list[Column]:
@@ -154,18 +120,23 @@ def word_form_columns(
     records: Records, *, metric: Metric, parts: Sequence[Part] = PARTS, hints: int | None = None
 ) -> list[Column]:
     """Returns the columns of Table 2 by a metric, for each language, and number of hints, that there are records of."""
-    columns = {column: None for _, column in records if hints is None or column.endswith(f"-{hints}")}
-    order = sorted(columns, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf)
-    return [
-        Column(
-            title=f"{column} {part.name}",
-            of=column,
-            figures=partial(word_form_figures, part=part, metric=metric),
-            published=_published(column, part, metric),
-        )
-        for column in order
-        for part in parts
-    ]
+    found = {column: None for _, column in records if hints is None or column.endswith(f"-{hints}")}
+    columns = []
+    for name in sorted(found, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf):
+        language, number = name.rsplit("-", 1)
+        for part in parts:
+            title = f"{name} {part.name}"
+            told = {"language": language, "hints": int(number), "part": part.name, "metric": metric}
+            columns.append(
+                Column(
+                    title=title,
+                    of=name,
+                    figures=partial(word_form_figures, part=part, metric=metric),
+                    published=_published(name, part, metric),
+                    told={"column": f"{title} {metric}", **told},
+                )
+            )
+    return columns
 
 
 def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
@@ -218,32 +189,38 @@ def _published(column: str, part: Part, metric: Metric) -> dict[str, Published]:
     return {row: None if math.isnan(mean) else (mean, deviation) for row, (mean, deviation) in figures.items()}
 
 
-def cells(records: Records, columns: Sequence[Column]) -> list[Cell]:
-    """Returns the figures of columns, row by row."""
-    return [_cell(row, record, each) for (row, name), record in records.items() for each in columns if each.of == name]
+def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Returns the figures of columns, row by row.
+
+    Each is our mean over seeds (None for a dash: all samples were rejected) with its standard deviation, the number of
+    seeds, and the paper's mean and deviation, None if it has no such row, or a dash.
+    """
+    found = []
+    for (row, name), record in records.items():
+        for column in (each for each in columns if each.of == name):
+            ours, (paper, paper_std) = column.figures(record)[0], column.published.get(row) or (None, None)
+            cell = {
+                "row": row,
+                "column": column.title,
+                "mean": ours.mean if ours else None,
+                "std": ours.deviation if ours else None,
+                "seeds": ours.n if ours else _seeds(record),
+                "paper": paper,
+                "paper_std": paper_std,
+            }
+            found.append(cell | {**column.told})
+    return found
 
 
-def _cell(row: str, record: Record, column: Column) -> Cell:
-    ours, _ = column.figures(record)
-    mean, deviation, count = (ours.mean, ours.deviation, ours.n) if ours else (None, None, _seeds(record))
-    return Cell(row, column.title, mean, deviation, count, *(column.published.get(row) or (None, None)))
+def word_form_cells(records: Records) -> list[dict[str, Any]]:
+    """Returns all figures of Table 2; each has its language, hints (per tense), part (test items) and metric, too."""
+    kinds = [(part, metric) for part in PARTS for metric in METRICS]
+    columns = [each for part, metric in kinds for each in word_form_columns(records, metric=metric, parts=[part])]
+    return cells(records, columns)
 
 
 def _seeds(record: Record) -> int:
     return len(record.get("seeds", record["exact_match"]))
-
-
-def word_form_cells(records: Records) -> list[WordFormCell]:
-    """Returns all figures of Table 2."""
-    found = []
-    for (row, name), record in records.items():
-        language, hints = name.rsplit("-", 1)
-        for part in PARTS:
-            for metric in METRICS:
-                (column,) = word_form_columns({(row, name): record}, metric=metric, parts=[part])
-                cell = vars(_cell(row, record, column)) | {"column": f"{column.title} {metric}"}
-                found.append(WordFormCell(**cell, language=language, hints=int(hints), part=part.name, metric=metric))
-    return found
 
 
 def lines(
@@ -327,3 +304,60 @@ def commits(records: Records) -> dict[str, list[str]]:
 def commit_of(record: Record) -> str:
     """Returns the commit that a record is of, shortened."""
     return str(record.get("provenance", {}).get("commit", "unknown"))[:7]
+
+
+def sample_reports(records: Records) -> list[dict[str, Any]]:
+    """Returns what the samples of each experiment that drew any are worth (section 5.3), all seeds together.
+
+    `rejected` counts those that were not kept, `novel` those kept that are no training pair; `right` is the share of
+    the novel ones that are exactly right, and `inputs_in_test` that of all whose inputs are test inputs.
+    """
+    reports = []
+    for (row, column), record in records.items():
+        if "kept" not in record or not any((*record["kept"], *record["rejected"])):
+            continue
+        audits = [audit for audit in record["samples"] if audit is not None]
+        kept, novel, in_test = (sum(audit[name] for audit in audits) for name in ("n", "novel", "inputs_in_test"))
+        right = [audit["right_and_novel"] for audit in audits]
+        reports.append(
+            {
+                "row": row,
+                "column": column,
+                "seeds": len(record["seeds"]),
+                "samples": kept,
+                "rejected": sum(count for each in record["rejected"] for count in each.values()),
+                "novel": novel,
+                "right": sum(right) / novel if novel and None not in right else None,
+                "inputs_in_test": in_test / kept if kept else None,
+                "listing": record["listing"],
+            }
+        )
+    return reports
+
+
+def class_reports(records: Records) -> list[dict[str, Any]]:
+    """Returns, of each experiment that drew samples, how many there are of each class, and the share that is judged."""
+    reports = []
+    for (row, column), record in records.items():
+        if any(record["kept"]):
+            total = {name: sum(each[name] for each in record["classes"]) for name in CLASSES}
+            samples = sum(total.values())
+            report = {"row": row, "column": column, "samples": samples, "judged": 1 - total[UNJUDGED] / samples}
+            reports.append(report | {"classes": total, "listing": record["listing"]})
+    return reports
+
+
+def item_reports(records: Records) -> list[dict[str, Any]]:
+    """Returns the test items that the records show (appendix G.3), with what the first network of each row predicts.
+
+    An item for which the samples of recomb-2 had something else when some of the rows were run is there twice.
+    """
+    found: dict[tuple[str, str, str | None], dict[str, Any]] = {}
+    for (row, column), record in records.items():
+        for shown in record.get("items", []):
+            of = {"column": column, **{name: shown[name] for name in ("x", "y", "sampled")}}
+            item = found.setdefault((column, shown["x"], shown["sampled"]), {**of, "predicted": {}, "commits": []})
+            item["predicted"][row] = shown["predicted"]
+            if (commit := commit_of(record)) not in item["commits"]:
+                item["commits"].append(commit)
+    return list(found.values())
