@@ -35,7 +35,7 @@ def walk(explorer: Explorer, choice: Choice, prototypes: tuple[Example, ...] = P
     """Goes on until the end, or until there is no going on."""
     tokens: Tokens = ()
     while len(tokens) <= explorer.longest:
-        token = explorer.next(prototypes, tokens, choice=choice).chosen.token
+        token = explorer.next(prototypes, tokens, choice=choice)["chosen"]["token"]
         if token == END:
             break
         tokens += (token,)
@@ -104,17 +104,17 @@ def test_tokens_chosen_by_hand_are_counted(explorer: Explorer) -> None:
     tokens = walk(explorer, GREEDY)
     assert explorer.sample(PROTOTYPES, tokens, choice=GREEDY).provenance.details["by_hand"] == 0
     first = explorer.next(PROTOTYPES, (), choice=GREEDY)
-    other = next(one.token for one in first.alternatives if one.token not in (tokens[0], END, SEPARATOR))
+    other = next(one["token"] for one in first["alternatives"] if one["token"] not in (tokens[0], END, SEPARATOR))
     by_hand = explorer.sample(PROTOTYPES, (other, *tokens[1:]), choice=GREEDY).provenance.details["by_hand"]
     assert by_hand >= 1
 
 
 def test_alternatives_are_the_most_probable(explorer: Explorer) -> None:
     found = explorer.next(PROTOTYPES, ("run",), choice=GREEDY)
-    probabilities = [candidate.probability for candidate in found.alternatives]
+    probabilities = [candidate["probability"] for candidate in found["alternatives"]]
     assert len(probabilities) == ALTERNATIVES
     assert probabilities == sorted(probabilities, reverse=True)
-    assert found.chosen == found.alternatives[0]
+    assert found["chosen"] == found["alternatives"][0]
     assert sum(probabilities) <= 1 + 1e-9
 
 
@@ -141,7 +141,7 @@ def test_of_networks_with_data_of_their_own_the_first_is_explored() -> None:
     for seed in range(10):
         prototypes = explorer.draw_prototypes(seed)
         assert set(prototypes) <= set(own)
-        assert explorer.next(prototypes, (), choice=GREEDY).alternatives
+        assert explorer.next(prototypes, (), choice=GREEDY)["alternatives"]
 
 
 @pytest.mark.parametrize("prototypes", [0, 1])
@@ -151,7 +151,7 @@ def test_networks_of_fewer_prototypes(prototypes: int) -> None:
     explorer = Explorer(augmenter)
     drawn = explorer.draw_prototypes(0)
     assert len(drawn) == prototypes
-    assert explorer.next(drawn, (), choice=GREEDY).alternatives
+    assert explorer.next(drawn, (), choice=GREEDY)["alternatives"]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_all_words_have_to_occur_and_only_the_first_examples_are_given(
 def test_probabilities_are_those_of_single_steps(name: str, length: int) -> None:
     model = network(VARIANTS[name], seeds=(3, 4))
     prototypes = SEQUENCES[: model.architecture.prototypes]
-    found = steps_along(BEGINNING[:length], prototypes, model=model, vocabulary=VOCABULARY, seed=7)
+    found = steps_along(BEGINNING[:length], prototypes, model, VOCABULARY, seed=7)
 
     ids = [VOCABULARY.encode(tokens) for tokens in prototypes]
     width = max(map(len, ids), default=0)
@@ -235,7 +235,7 @@ def test_probabilities_are_those_of_single_steps(name: str, length: int) -> None
 def test_a_source_holds_the_token_that_comes_from_it(name: str) -> None:
     model = network(VARIANTS[name])
     prototypes = SEQUENCES[: model.architecture.prototypes]
-    found = steps_along(BEGINNING, prototypes, model=model, vocabulary=VOCABULARY)
+    found = steps_along(BEGINNING, prototypes, model, VOCABULARY)
     sequences = {"own": VOCABULARY.encode(BEGINNING)}
     sequences |= {str(k): VOCABULARY.encode(prototype) for k, prototype in enumerate(prototypes, start=1)}
     ways = {model.architecture.vocabulary + c: int(token) for c, token in enumerate(found.copied)}

@@ -1,7 +1,6 @@
 """The page, what it may ask for and what it is answered, and the file of samples that it keeps: JSON in, JSON out."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -120,7 +119,7 @@ def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     for address, (name, kind) in PAGE.items():
         content = (files("recombine.explore") / "page" / name).read_bytes()
-        app.add_route(address, _serving(content, kind))
+        app.add_route(address, partial(_serve, content, kind))
 
     @app.exception_handler(RecombineError)
     def mistake(_: Request, error: RecombineError) -> JSONResponse:
@@ -163,7 +162,7 @@ def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
 
     @app.post("/api/next")
     def following(request: SampleRequest) -> dict[str, Any]:
-        return asdict(explorer.next(*request.parts()))
+        return explorer.next(*request.parts())
 
     @app.post("/api/judge")
     def judge(request: SampleRequest) -> dict[str, Any]:
@@ -180,8 +179,8 @@ def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
     return app
 
 
-def _serving(content: bytes, kind: str) -> Callable[[Request], Response]:
-    return lambda _: Response(content, media_type=kind)
+def _serve(content: bytes, kind: str, _: Request) -> Response:
+    return Response(content, media_type=kind)
 
 
 def _pairs(examples: tuple[Example, ...]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -35,9 +35,6 @@ BLAMED = 5  # how many unknown tokens are named
 
 SPACE = "␣"
 """Stands for a space within a token, on the page too, since spaces separate tokens."""
-
-Known = Literal["no", "input", "pair"]
-"""What of a sample the training examples hold."""
 
 Strategy = Literal["greedy", "temperature", "mixed"]
 
@@ -68,8 +65,7 @@ class Choice:
         return int(rng.choice(possible, p=weights / weights.sum()))
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """Where a token comes from.
 
     Attributes:
@@ -79,12 +75,6 @@ class Source:
 
     origin: str
     place: int | None
-
-    def without_separator(self, middles: dict[str, int]) -> str:
-        """Returns the source as in `Provenance.sources`: positions leave out the ▷ after `middles` tokens."""
-        if self.place is None:
-            return self.origin
-        return f"{self.origin}:{self.place + (self.place < middles[self.origin])}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,8 +86,7 @@ class Steps:
         entries: Log-probabilities of writing and copying (T, V + C).
         copied: Which token each copy entry produces (C,).
         names: What the network calls each id of the vocabulary (ids,).
-        own: How many of the copy entries are tokens of the sample itself.
-        width: How many belong to each prototype.
+        own: How many of the copy entries are tokens of the sample itself; `width` belong to each prototype.
     """
 
     probabilities: np.ndarray
@@ -124,9 +113,9 @@ class Steps:
 def steps_along(
     beginning: Tokens,
     prototypes: Sequence[Tokens],
-    *,
     model: Recombiner,
     vocabulary: Vocabulary,
+    *,
     twins: Twins | None = None,
     seed: int = 0,
 ) -> Steps:
@@ -172,23 +161,6 @@ def check_tokens(tokens: Iterable[str], vocabulary: Vocabulary, *, where: str) -
     raise RecombineError(f"the network does not know {blamed}, in {where}.", hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A token that may come next; `SEPARATOR` and `END` are among them."""
-
-    token: str
-    probability: float
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """What comes next: the token that was chosen, and the most probable ones, best first."""
-
-    chosen: Candidate
-    alternatives: tuple[Candidate, ...]
-
-
 class Explorer:
     """Lets the first network of a trained population be tried out, by one caller at a time."""
 
@@ -208,8 +180,10 @@ class Explorer:
             self._twins = Twins.of(table, len(self.vocabulary), augmenter.recipe.twins)
         self._lock = Lock()
 
-    def next(self, prototypes: Sequence[Example], beginning: Tokens, choice: Choice) -> Next:
-        """Returns what comes after a beginning of x ▷ y.
+    def next(self, prototypes: Sequence[Example], beginning: Tokens, choice: Choice) -> dict[str, Any]:
+        """Returns what comes after a beginning of x ▷ y: the token ``chosen``, and ``alternatives``, best first.
+
+        `SEPARATOR` and `END` are among the tokens; each has its probability and its source.
 
         Raises:
             RecombineError: If there are more or fewer prototypes than the network has, one of them is empty, a token
@@ -217,15 +191,14 @@ class Explorer:
         """
         steps = self._steps(prototypes, beginning, choice.seed)
         probabilities = steps.probabilities[-1]
-        best = np.argsort(-probabilities, kind="stable")[:ALTERNATIVES]
-        return Next(
-            self._candidate(steps, choice.choose(probabilities, beginning)),
-            tuple(self._candidate(steps, int(i)) for i in best if probabilities[i] > 0),
-        )
 
-    def _candidate(self, steps: Steps, i: int) -> Candidate:
-        token = next(iter(self.vocabulary.decode([i])), END)
-        return Candidate(token, float(steps.probabilities[-1, i]), steps.source(-1, i))
+        def candidate(i: int) -> dict[str, Any]:
+            token = next(iter(self.vocabulary.decode([i])), END)
+            return {"token": token, "probability": float(probabilities[i]), "source": steps.source(-1, i)._asdict()}
+
+        best = np.argsort(-probabilities, kind="stable")[:ALTERNATIVES].tolist()
+        chosen = candidate(choice.choose(probabilities, beginning))
+        return {"chosen": chosen, "alternatives": [candidate(i) for i in best if probabilities[i] > 0]}
 
     def sample(self, prototypes: Sequence[Example], tokens: Tokens, choice: Choice) -> Example:
         """Returns a finished x ▷ y as an example, with its probability, its sources, and how it was chosen.
@@ -245,16 +218,20 @@ class Explorer:
         middle = tokens.index(SEPARATOR)
         middles = {"own": middle} | {str(k): len(prototype.x) for k, prototype in enumerate(prototypes, start=1)}
         by_hand = sum(choice.choose(steps.probabilities[t], tokens[:t]) != i for t, i in enumerate(ids))
+        sources = []
+        for origin, place in (steps.source(t, i) for t, i in enumerate(ids[:-1]) if t != middle):
+            # Counted from 1, without the ▷.
+            sources.append(origin if place is None else f"{origin}:{place + (place < middles[origin])}")
         provenance = Provenance(
             "recombination",
             tuple(prototypes),
             log_probability=float(np.log(probabilities).sum()),
-            sources=tuple(steps.source(t, i).without_separator(middles) for t, i in enumerate(ids[:-1]) if t != middle),
+            sources=tuple(sources),
             details={**asdict(choice), "by_hand": by_hand},
         )
         return Example(tokens[:middle], tokens[middle + 1 :], provenance)
 
-    def known(self, sample: Example) -> Known:
+    def known(self, sample: Example) -> Literal["no", "input", "pair"]:
         """Returns what of a sample the training examples hold."""
         if sample in self._pairs:
             return "pair"
@@ -303,8 +280,6 @@ class Explorer:
                 f"the sample is longer than any training example ({self.longest} tokens) and has not ended.",
                 hint="Choose another token on the way, or another seed.",
             )
+        sequences, model = [prototype.d for prototype in prototypes], self.augmenter.fitted_.model
         with self._lock:
-            sequences, model = [prototype.d for prototype in prototypes], self.augmenter.fitted_.model
-            return steps_along(
-                beginning, sequences, model=model, vocabulary=self.vocabulary, twins=self._twins, seed=seed
-            )
+            return steps_along(beginning, sequences, model, self.vocabulary, twins=self._twins, seed=seed)
