@@ -38,24 +38,19 @@ def test_predictions_that_are_no_word_forms_are_scored_all_the_same(run: Run, wo
         assert done.document["all"]["exact_match"] == pytest.approx(1 - 1 / len(guesses))
 
 
+@pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize(
     ("options", "direction", "told"),
     [((), (), ANALYSIS), ((), ("--direction", "inflection"), INFLECTION), (COLUMNS, (), INFLECTION)],
 )
 def test_training_and_predicting_say_it_and_do_it(
-    run: Run,
-    words: Path,
-    tmp_path: Path,
-    tiny: None,
-    options: tuple[str, ...],
-    direction: tuple[str, ...],
-    told: str,
+    run: Run, words: Path, tmp_path: Path, options: tuple[str, ...], direction: tuple[str, ...], told: str
 ) -> None:
     model, predicted = tmp_path / "model", tmp_path / "predicted.jsonl"
     for command in (
-        ("train", words, "-o", model, "--epochs", 1, "--device", "cpu", *direction),
-        ("evaluate", model, words, "--device", "cpu"),
-        ("predict", model, words, "-o", predicted, "--device", "cpu"),
+        ("train", words, "-o", model, "--epochs", 1, *direction),
+        ("evaluate", model, words),
+        ("predict", model, words, "-o", predicted),
         ("score", "--gold", words, "--predicted", predicted),
     ):
         done = run(*command, *options).ok
@@ -65,17 +60,13 @@ def test_training_and_predicting_say_it_and_do_it(
     assert Predictor.load(model, device="cpu").recipe.network.copying == "penalized"
 
 
-def test_comparisons_are_of_analyses_or_as_asked_for(run: Run, words: Path, tiny: None) -> None:
-    quick = ("--methods", "oversample", "--seeds", 1, "--epochs", 1, "--device", "cpu")
-    assert run("compare", words, "--test", words, *quick).err.count(ANALYSIS) == 1
-    asked = ("--direction", "inflection")
-    assert run("compare", words, "--test", words, *quick, *asked).err.count(INFLECTION) == 1
-
-
-def test_exports_are_inflections(run: Run, words: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("tiny")
+def test_comparisons_are_of_analyses_or_as_asked_for_and_exports_inflections(
+    run: Run, words: Path, train: Path, predictors: Path, tmp_path: Path
+) -> None:
+    compare = ("compare", words, "--test", words, "--methods", "oversample", "--seeds", 1, "--epochs", 1)
+    assert run(*compare).err.count(ANALYSIS) == 1
+    assert run(*compare, "--direction", "inflection").err.count(INFLECTION) == 1
     assert INFLECTION in run("export", words, words, "--to", "yoyodyne", "-o", tmp_path / "out").err
-
-
-def test_nothing_is_said_of_other_examples(run: Run, train: Path, predictors: Path, tmp_path: Path) -> None:
-    for command in (("export", train, train, "-o", tmp_path / "out"), ("predict", predictors, train)):
+    for command in (("export", train, train, "-o", tmp_path / "others"), ("predict", predictors, train)):
         assert "Word forms" not in run(*command).err

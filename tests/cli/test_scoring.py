@@ -9,7 +9,6 @@ import pytest
 from commands import Outcome, Run, assert_is_sentence
 
 from recombine.data import files
-from recombine.example import Example
 from recombine.prediction.predictor import Prediction, Predictor
 
 Write = Callable[..., Path]
@@ -19,25 +18,27 @@ INPUTS = ["walk twice", "run", "look and turn"]
 
 @pytest.fixture
 def predict(run: Run, predictors: Path) -> Predict:
-    """Predicts on the CPU."""
-
-    def invoke(*options: object, stdin: str = "") -> Outcome:
-        return run("predict", predictors, *options, "--device", "cpu", stdin=stdin)
-
-    return invoke
+    return lambda *options, stdin="": run("predict", predictors, *options, stdin=stdin)
 
 
-def test_predictions_are_those_of_the_first_network(predict: Predict, predictors: Path, tmp_path: Path) -> None:
+def test_predictions_are_those_of_the_first_network_or_of_all(
+    predict: Predict, predictors: Path, tmp_path: Path
+) -> None:
     (tmp_path / "inputs.txt").write_text("\n".join(INPUTS) + "\n")
-    done = predict(tmp_path / "inputs.txt", "-o", tmp_path / "out.jsonl")
-    assert (done.code, done.out) == (0, ""), done.err
+    done = predict(tmp_path / "inputs.txt", "-o", tmp_path / "out.jsonl").ok
     expected = Predictor.load(predictors, device="cpu").predict([tuple(line.split()) for line in INPUTS])[0]
     found = files.read(tmp_path / "out.jsonl")
     assert [" ".join(example.x) for example in found] == INPUTS
     assert [example.y for example in found] == [prediction.y for prediction in expected]
     for example, prediction in zip(found, expected, strict=True):
         assert example.provenance.log_probability == pytest.approx(prediction.log_probability, abs=1e-4)
-    assert done.last == f"Next: recombine score --gold FILE --predicted {tmp_path}/out.jsonl"
+    assert (done.out, done.last) == ("", f"Next: recombine score --gold FILE --predicted {tmp_path}/out.jsonl")
+    done = predict(tmp_path / "inputs.txt", "--all-seeds", "-o", tmp_path / "out.tsv", "--json")
+    assert done.document["outputs"] == [str(tmp_path / f"out.{number}.tsv") for number in range(2)]
+    assert all(len(files.read(tmp_path / f"out.{number}.tsv")) == 3 for number in range(2))
+    assert_is_sentence(predict(tmp_path / "inputs.txt", "--all-seeds"), ["2 files", "-o"])
+    assert predict(tmp_path / "inputs.txt", "-o", tmp_path / "out.jsonl", "--beam", 2, "--force").ok
+    assert_is_sentence(predict(tmp_path / "inputs.txt", "--json"), ["--json", "-o"])
 
 
 def test_what_the_inputs_come_in_does_not_matter(predict: Predict, tmp_path: Path) -> None:
@@ -53,14 +54,6 @@ def test_what_the_inputs_come_in_does_not_matter(predict: Predict, tmp_path: Pat
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
         assert predict(tmp_path / name).out == expected, name
-
-
-def test_every_network_can_be_asked(predict: Predict, tmp_path: Path) -> None:
-    (tmp_path / "inputs.txt").write_text("\n".join(INPUTS))
-    done = predict(tmp_path / "inputs.txt", "--all-seeds", "-o", tmp_path / "out.tsv", "--json")
-    assert done.document["outputs"] == [str(tmp_path / f"out.{number}.tsv") for number in range(2)]
-    assert all(len(files.read(tmp_path / f"out.{number}.tsv")) == 3 for number in range(2))
-    assert_is_sentence(predict(tmp_path / "inputs.txt", "--all-seeds"), ["2 files", "-o"])
 
 
 def test_a_beam_finds_nothing_less_probable(predict: Predict) -> None:
@@ -84,42 +77,29 @@ def test_outputs_that_no_file_can_hold_are_told(predict: Predict, monkeypatch: p
 def test_tokens_never_seen_are_told(predict: Predict, run: Run, predictors: Path) -> None:
     done = predict("-", stdin="walk zigzag\nwalk\n").ok
     assert "Tokens never seen in training: 1 (zigzag)." in done.err
-    done = run("evaluate", predictors, "-", "--device", "cpu", stdin="walk zigzag\tI_ZIG\nrun\tI_RUN\nhop\tI_RUN\n").ok
+    done = run("evaluate", predictors, "-", stdin="walk zigzag\tI_ZIG\nrun\tI_RUN\nhop\tI_RUN\n").ok
     assert "Tokens never seen in training: 3 (I_ZIG, hop, zigzag). They are in 2 of 3 test examples." in done.err
 
 
-def test_evaluation_agrees_with_scoring_the_predictions(
-    predict: Predict, run: Run, predictors: Path, tmp_path: Path
+def test_evaluation_agrees_with_scoring_the_predictions_and_is_a_table_by_seed(
+    predict: Predict, run: Run, predictors: Path, train: Path, tmp_path: Path
 ) -> None:
     test = tmp_path / "test.tsv"
     test.write_text("walk twice\tI_WALK I_WALK\njump twice\tI_JUMP I_JUMP\nrun and jump\tI_RUN I_JUMP\nrun\tI_RUN\n")
     predict(test, "--all-seeds", "-o", tmp_path / "out.tsv")
-    scored = [
-        run("score", "--gold", test, "--predicted", tmp_path / f"out.{number}.tsv", "--json").document["all"]
-        for number in range(2)
-    ]
-    found = run("evaluate", predictors, test, "--device", "cpu", "--json").document
-    assert found["scores"] == {"3": scored[0], "4": scored[1]}
+    scores = [scored(run, test, tmp_path / f"out.{number}.tsv")["all"] for number in range(2)]
+    found = run("evaluate", predictors, test, "--json").document
+    assert found["scores"] == {"3": scores[0], "4": scores[1]}
     for measure in ("exact_match", "micro_f1"):
-        first, second = (score[measure] for score in scored)
+        first, second = (score[measure] for score in scores)
         assert found[measure]["mean"] == pytest.approx((first + second) / 2)
         assert found[measure]["deviation"] == pytest.approx(abs(first - second) / 2)
-
-
-def test_evaluation_is_a_table_by_seed(run: Run, predictors: Path, train: Path) -> None:
-    done = run("evaluate", predictors, train, "--device", "cpu")
+    done = run("evaluate", predictors, train)
     assert [line.split()[:2] for line in done.out.splitlines()[1:3]] == [["seed", "3"], ["seed", "4"]]
     assert done.out.splitlines()[3].startswith("mean")
     assert "±" in done.out
     assert "never seen" not in done.err
     assert done.last == f"Next: recombine predict {predictors} {train} -o predicted.tsv"
-
-
-def test_one_network_has_no_mean(run: Run, train: Path, tmp_path: Path) -> None:
-    from tiny_networks import PREDICTOR
-
-    Predictor(PREDICTOR, device="cpu").fit([Example(("a",), ("B",))]).save(tmp_path / "model")
-    assert "mean" not in run("evaluate", tmp_path / "model", train, "--device", "cpu").out
 
 
 def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
@@ -129,52 +109,43 @@ def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
 
     examples = list(map(reordered, files.read(words)))
     Predictor(PREDICTOR, device="cpu").fit(examples).save(tmp_path / "model")
-    run("predict", tmp_path / "model", words, "-o", tmp_path / "out.jsonl", "--device", "cpu")
+    run("predict", tmp_path / "model", words, "-o", tmp_path / "out.jsonl")
     assert [example.x for example in files.read(tmp_path / "out.jsonl")] == [example.x for example in examples]
-    scored = run("score", "--gold", words, "--predicted", tmp_path / "out.jsonl", "--json")
-    found = run("evaluate", tmp_path / "model", words, "--device", "cpu", "--json")
-    assert found.document["scores"]["0"] == scored.document["all"]
+    found = run("evaluate", tmp_path / "model", words, "--json").document
+    assert found["scores"]["0"] == scored(run, words, tmp_path / "out.jsonl")["all"]
+    assert "mean" not in run("evaluate", tmp_path / "model", words).out  # of one network
 
 
 @pytest.mark.usefixtures("tiny")
 def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: Path, tmp_path: Path) -> None:
-    options = ("--device", "cpu", "--threads", 1)
     for name in ("analysis", "inflection"):
-        done = run("train", words, "--direction", name, "--epochs", 1, "-o", tmp_path / name, *options).ok
+        assert run("train", words, "--direction", name, "--epochs", 1, "-o", tmp_path / name).ok
     forms = ["".join(example.y) for example in files.read(words)]
     (tmp_path / "forms.txt").write_text("".join(f"{form}\n" for form in forms))
     (tmp_path / "spaced.txt").write_text("".join(f"{' '.join(form)}\n" for form in forms if " " not in form))
     for source in ("forms.txt", "spaced.txt"):
-        done = run("predict", tmp_path / "analysis", tmp_path / source, "-o", tmp_path / f"{source}.jsonl", *options)
+        done = run("predict", tmp_path / "analysis", tmp_path / source, "-o", tmp_path / f"{source}.jsonl")
         assert "never seen" not in done.err
         found = ["".join(example.x) for example in files.read(tmp_path / f"{source}.jsonl")]
         assert found == [form for form in forms if source == "forms.txt" or " " not in form]
     told, inflecting = "was trained for", ("--columns", "1,2,3", "--tokens", "characters")
     for command in ("predict", "evaluate"):
         for name in ("analysis", "inflection"):
-            done = run(command, tmp_path / name, words, *options)
+            done = run(command, tmp_path / name, words)
             assert told not in done.err
             assert f"as {name}" in done.err
-        assert f"{told} analysis" in run(command, tmp_path / "analysis", words, *inflecting, *options).err
-
-
-def test_predictions_replace_a_file_by_force(predict: Predict, train: Path, tmp_path: Path) -> None:
-    (tmp_path / "out.tsv").write_text("mine")
-    assert predict(train, "-o", tmp_path / "out.tsv", "--force").ok
-    assert (tmp_path / "out.tsv").read_text() != "mine"
-    assert_is_sentence(predict(train, "--json"), ["--json", "-o"])
+        assert f"{told} analysis" in run(command, tmp_path / "analysis", words, *inflecting).err
 
 
 def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path, tiny: None) -> None:
     pairs = [("ab", "BA"), ("ba", "AB"), ("a", "A"), ("b", "B"), ("aa", "AA"), ("bb", "BB")]
     train, model = tmp_path / "train.tsv", tmp_path / "model"
     train.write_text("".join(f"{x}\t{y}\n" for x, y in pairs))
-    options = ("--device", "cpu", "--threads", 1)
-    done = run("train", train, "--tokens", "characters", "--epochs", 150, "-o", model, *options).ok
-    done = run("predict", model, train, "-o", tmp_path / "out.tsv", *options)
+    assert run("train", train, "--tokens", "characters", "--epochs", 150, "-o", model).ok
+    assert run("predict", model, train, "-o", tmp_path / "out.tsv").ok
     assert (tmp_path / "out.tsv").read_text() == train.read_text()
-    assert run("evaluate", model, train, "--json", *options).document["exact_match"]["mean"] == 1.0
-    done = run("evaluate", model, train, "--tokens", "words", "--json", *options)
+    assert run("evaluate", model, train, "--json").document["exact_match"]["mean"] == 1.0
+    done = run("evaluate", model, train, "--tokens", "words", "--json")
     assert done.document["exact_match"]["mean"] < 1.0
     assert f"Warning: {model} was trained with --tokens characters, not words." in done.err
 
@@ -212,9 +183,7 @@ def test_word_forms_are_scored_as_analyses_and_new_tags_apart(run: Run, write: W
     assert scores["all"] == {"n": 2, "exact_match": 0.5, "micro_f1": pytest.approx(10 / 12)}
     assert scores["novel"] == {"n": 1, "exact_match": 0.0, "micro_f1": pytest.approx(4 / 6)}
     assert scored(run, gold, predicted, "--train", gold)["novel"] is None
-
-
-def test_an_analysis_that_fits_no_columns_can_be_json_and_columns_can_ask_for_forms(run: Run, write: Write) -> None:
+    # An analysis that fits no columns can be JSON, and columns can ask for forms.
     gold = write("gold.tsv", "gel\tgeldi\tV;PST")
     predicted = write("predicted.jsonl", '{"x": ["g", "e", "l", "d", "i"], "y": ["[V]", "[PST]"]}')
     assert scored(run, gold, predicted)["all"]["micro_f1"] == pytest.approx(4 / 5)
@@ -237,41 +206,26 @@ def test_it_is_said_that_repetitions_do_not_count_in_micro_f1(run: Run, write: W
 
 
 @pytest.fixture
-def samples(tmp_path: Path) -> dict[str, Path]:
-    contents = {
-        "train.tsv": "walk\tI_WALK\njump\tI_JUMP\n",
-        "test.tsv": "jump twice\tI_JUMP I_JUMP\nwalk twice\tI_WALK I_WALK\n",
-        "samples.tsv": "walk\tI_WALK\njump twice\tI_JUMP I_JUMP\njump twice\tI_JUMP I_JUMP\n"
-        "walk twice\tI_WALK\ntwice walk\tI_WALK\n",
+def samples(write: Write) -> dict[str, Path]:
+    made = ["walk\tI_WALK", *["jump twice\tI_JUMP I_JUMP"] * 2, "walk twice\tI_WALK", "twice walk\tI_WALK"]
+    return {
+        "train": write("train.tsv", "walk\tI_WALK", "jump\tI_JUMP"),
+        "test": write("test.tsv", "jump twice\tI_JUMP I_JUMP", "walk twice\tI_WALK I_WALK"),
+        "samples": write("samples.tsv", *made),
     }
-    for name, content in contents.items():
-        (tmp_path / name).write_text(content)
-    return {name.removesuffix(".tsv"): tmp_path / name for name in contents}
 
 
-def test_an_audit_counts_and_shares(run: Run, samples: dict[str, Path]) -> None:
+def test_an_audit_counts_and_shares_and_is_a_table(run: Run, samples: dict[str, Path]) -> None:
     files = (samples["samples"], "--train", samples["train"], "--test", samples["test"])
     found = run("audit", *files, "--gold", "scan", "--json").document
-    shares = found.pop("shares")
+    assert found.pop("shares")["right"] == 0.6
     assert found == {
-        "n": 5,
-        "novel": 4,
-        "duplicates": 1,
-        "contradicted": 0,
-        "well_formed": 4,
-        "right": 3,
-        "right_and_novel": 2,
-        "inputs_in_test": 3,
-        "pairs_in_test": 2,
+        **{"n": 5, "novel": 4, "duplicates": 1, "contradicted": 0, "well_formed": 4, "right": 3},
+        **{"right_and_novel": 2, "inputs_in_test": 3, "pairs_in_test": 2},
     }
-    assert shares["right"] == 0.6
-
-
-def test_an_audit_is_a_table(run: Run, samples: dict[str, Path]) -> None:
     done = run("audit", samples["samples"], "--train", samples["train"], "--gold", "scan")
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
-    assert "samples 5 100.0 %" in lines
-    assert "exactly right 3 60.0 %" in lines
+    assert {"samples 5 100.0 %", "exactly right 3 60.0 %"} <= {*lines}
     assert "test" not in done.out
     following = f"train {samples['train']} --augmented {samples['samples']} -o predictor"
     assert done.last == f"Next: recombine {following}"
