@@ -24,6 +24,7 @@ from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
 from recombine.cli.training import outcome
 from recombine.data import files, scan, sigmorphon, text
+from recombine.data.export import TOOLKITS
 from recombine.data.sigmorphon import SHA256
 from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data.augmenters import METHODS
@@ -87,6 +88,7 @@ def test_the_command_line_names_options(run: Run, train: Path, tmp_path: Path, w
         (("augment",), [*METHODS, *NEIGHBORHOODS, *NOVELTIES, *SIZES]),
         (("train",), SIZES),
         (("audit",), [*GOLD]),
+        (("export",), [*TOOLKITS]),
     ],
 )
 def test_help_names_every_choice(run: Run, command: tuple[str, ...], names: list[str]) -> None:
@@ -97,20 +99,6 @@ def test_help_names_every_choice(run: Run, command: tuple[str, ...], names: list
 def test_version_and_help(run: Run) -> None:
     assert "Usage" in run().out
     assert run("--version").out == f"recombine {recombine.__version__}\n"
-
-
-def test_interrupt_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Reading, "read", failing(KeyboardInterrupt()))
-    done = run("augment", train, "--method", "geca")
-    assert (done.code, done.out) == (130, "")
-    assert done.err.startswith("Error: interrupted")
-
-
-def test_a_full_disk_is_a_sentence(run: Run, train: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.data.files.write", failing(OSError(28, "No space left on device")))
-    done = run("augment", train, "--method", "geca")
-    assert done.code == 1
-    assert "No space left on device" in done.err
 
 
 def test_a_bug_is_no_sentence(train: Path, monkeypatch: pytest.MonkeyPatch) -> None:

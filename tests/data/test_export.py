@@ -31,9 +31,6 @@ def test_tsv(tmp_path: Path, p_aug: float | None) -> None:
     rows = [line.split("\t") for line in (tmp_path / "train.tsv").read_text().splitlines()]
     found = [Example(tuple(x.split(" ")), tuple(y.split(" "))) for x, y in rows]
     assert found == repeated(ORIGINALS, NEW, Mix.of(3, 1, p_aug))
-
-
-def test_tsv_of_characters_and_of_word_forms(tmp_path: Path) -> None:
     export(SPELLED, SPELLED[:1], tmp_path / "spelled", to="tsv", tokens="characters")
     assert (tmp_path / "spelled/train.tsv").read_text() == 'ab c\txy\n"q\tz \nab c\txy\n'
     export(WORD_FORMS, WORD_FORMS[:1], tmp_path / "forms", to="tsv")
@@ -178,9 +175,3 @@ def test_weights_give_the_rate_and_repetitions_nearly(originals: int, new: int, 
 def test_a_rate_is_between_none_and_all(rate: float) -> None:
     with pytest.raises(RecombineError, match="p_aug"):
         Mix.of(1, 1, rate)
-
-
-def test_the_toolkits_are_those_that_the_help_names() -> None:
-    from recombine.cli.data import export_cli
-
-    assert all(name in str(export_cli.__doc__) for name in TOOLKITS)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recombine.data import code, files
-from recombine.data.text import MAX_LINE
+from recombine.data.text import MAX_LINE, MAX_TOKENS
 from recombine.errors import RecombineError
 from recombine.example import Example, Provenance, Tokens
 from recombine.inflection import Inflection
@@ -269,6 +269,7 @@ def test_arguments_are_checked_at_once(how: dict[str, object], found: str) -> No
         (Example(("a",), ("c",), Provenance("\ud800")), {"format": "jsonl"}, "UTF-8"),
         (Example(("a",), ("c",), Provenance("m", sources=("1:1",))), {"format": "jsonl"}, "1 sources"),
         (Example(("a" * MAX_LINE,), ("c",)), {}, "100,000 characters"),
+        (Example(("a",) * (MAX_TOKENS + 1), ("c",)), {}, "has 10,001 tokens"),
     ],
 )
 def test_what_cannot_be_written_leaves_no_file(

@@ -2,15 +2,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from recombine.data import files, output, text, vocabulary
-from recombine.data.files import iterate, read, write
+from recombine.data.files import iterate, read
 from recombine.data.vocabulary import Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods import LongLong, Neighborhoods
+from recombine.neighborhoods import LongLong
 from recombine.paper.records import read_records
 from recombine.paper.rows import read_rows
 
@@ -32,12 +31,6 @@ def test_the_longest_sequence(format: str, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(RecombineError, match="has 4 tokens, expected at most 3") as error:
         read(file, format=format)
     assert error.value.place == f"{file}:1"
-
-
-def test_what_is_too_long_to_read_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(RecombineError, match="has 10,001 tokens"):
-        write([Example(("a",) * (text.MAX_TOKENS + 1), ("b",))], tmp_path / "data.tsv")
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,14 +55,6 @@ def test_the_most_examples_bound_what_is_held_but_not_what_is_gone_through(
     with pytest.raises(RecombineError, match="more than 4 examples"):
         read(file)
     assert sum(1 for _ in iterate(file)) == 5
-
-
-def test_compressed_neighborhoods_which_may_fill_the_memory_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "bomb.npz"
-    np.savez_compressed(file, rows=np.zeros((100_000, 3), np.int32), description="{}", digest="")
-    assert file.stat().st_size < 10_000
-    with pytest.raises(RecombineError, match="not an intact file of neighborhoods"):
-        Neighborhoods.load(file)
 
 
 @pytest.mark.parametrize(("name", "read"), [("a.json", read_records), ("a.toml", read_rows)])

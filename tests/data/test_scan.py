@@ -4,13 +4,11 @@ import hashlib
 from collections import Counter
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from recombine.data import scan
-from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "scan"
@@ -61,10 +59,6 @@ def words(text: str) -> Tokens:
     return tuple(text.split())
 
 
-def test_grammar_yields_each_command_once() -> None:
-    assert len(list(scan.commands())) == len(GRAMMAR) == 20_910
-
-
 @pytest.mark.parametrize(
     ("command", "actions"),
     [
@@ -89,20 +83,16 @@ def test_interpreter_by_hand(command: str, actions: str | None) -> None:
 
 
 def test_interpreter_accepts_nothing_but_the_grammar() -> None:
+    assert len(list(scan.commands())) == len(GRAMMAR) == 20_910
     for length in range(5):
         for command in product(WORDS, repeat=length):
             assert (scan.interpret(command) is not None) == (command in GRAMMAR)
-
-
-@settings(deadline=None)
-@given(st.lists(st.sampled_from(WORDS), max_size=12).map(tuple))
-def test_interpreter_takes_any_words(command: Tokens) -> None:
-    actions = scan.interpret(command)
-    assert actions is None or (command in GRAMMAR and len(actions) <= 48)
-
-
-def test_interpreter_is_linear() -> None:
-    assert scan.interpret(("jump", "and") * 200_000) is None
+    rng = Random(0)
+    for _ in range(200):
+        command = tuple(rng.choices(WORDS, k=rng.randrange(5, 13)))
+        actions = scan.interpret(command)
+        assert actions is None or (command in GRAMMAR and len(actions) <= 48)
+    assert scan.interpret(("jump", "and") * 200_000) is None  # in no time
 
 
 def test_interpreter_agrees_with_all_published_commands() -> None:
@@ -136,15 +126,11 @@ def test_template_split_in_the_order_of_the_published_list_is_the_published_file
         assert hashlib.sha256(text.encode()).hexdigest() == sha256
 
 
-def test_copies_of_an_added_primitive() -> None:
-    jump = Example(("jump",), ("I_JUMP",))
+def test_copies_of_an_added_primitive_and_what_is_on_neither_side() -> None:
     counts = Counter(scan.split("jump").train)
-    assert counts.pop(jump) == 1_467
+    assert counts.pop(Example(("jump",), ("I_JUMP",))) == 1_467
     assert set(counts.values()) == {1}
     assert not any("jump" in example.x for example in counts)
-
-
-def test_turn_around_right_is_on_neither_side() -> None:
     dataset = scan.split("around-right")
     seen = {example.x for example in (*dataset.train, *dataset.test)}
     unseen = [command for command in scan.commands() if command not in seen]
@@ -157,8 +143,3 @@ def test_seed_orders_every_split_and_draws_the_simple_one() -> None:
     assert first == again != other
     assert Counter(first.train) == Counter(other.train)
     assert set(scan.split("simple", seed=1).test) != set(scan.split("simple", seed=2).test)
-
-
-def test_unknown_split_names_the_nearest() -> None:
-    with pytest.raises(RecombineError, match=r"unknown split 'arround-right'\. Did you mean 'around-right'\?"):
-        scan.split("arround-right")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.data.text import MAX_LINE, Line, check_kind, check_side, join, read_lines, shown, split
+from recombine.data.text import MAX_LINE, Line, check_side, join, read_lines, shown, split
 from recombine.errors import RecombineError
 
 Make = Callable[[bytes], Path]
@@ -82,10 +82,12 @@ def test_what_is_no_line_has_a_place_and_a_sentence(
     assert hint in error.hint
 
 
-def test_the_longest_line_passes_and_lines_are_counted_from_1(file: Make) -> None:
+def test_the_longest_line_passes_lines_are_counted_from_1_and_quotes_are_short(file: Make) -> None:
     assert texts(file("ş".encode() * MAX_LINE + b"\r\n")) == ["ş" * MAX_LINE]
     assert texts(file("𝕊".encode() * MAX_LINE + b"\nb")) == ["𝕊" * MAX_LINE, "b"]
     assert [line.number for line in read_lines(file(b"a\r\nb\nc"))] == [1, 2, 3]
+    assert shown("a\tb") == r"'a\tb'"
+    assert len(shown("x" * 1000)) == 62
 
 
 def test_what_cannot_be_opened(tmp_path: Path, file: Make) -> None:
@@ -97,11 +99,6 @@ def test_what_cannot_be_opened(tmp_path: Path, file: Make) -> None:
         error = error_of(path)
         assert message in error.message
         assert error.place == str(path)
-
-
-def test_quotes_are_short_and_visible() -> None:
-    assert shown("a\tb") == r"'a\tb'"
-    assert len(shown("x" * 1000)) == 62
 
 
 @given(st.lists(st.characters()))
@@ -131,8 +128,3 @@ def test_sides_that_cannot_stand_in_a_file(side: tuple[str, ...], found: str) ->
         check_side(side, "input", line=Line("", "file", 4))
     assert caught.value.place == "file:4"
     assert found in caught.value.message
-
-
-def test_unknown_kind() -> None:
-    with pytest.raises(RecombineError, match="Did you mean 'characters'"):
-        check_kind("character")

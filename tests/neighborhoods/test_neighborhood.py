@@ -69,7 +69,7 @@ def test_another_kind_of_file_is_an_error(tmp_path: Path) -> None:
     np.save(tmp_path / "other.npy", ROWS)
     FOUND.save(tmp_path / "found.npz")
     with np.load(tmp_path / "found.npz") as file:
-        np.savez_compressed(tmp_path / "packed.npz", **file)  # which unpacks to more than it is
+        np.savez_compressed(tmp_path / "packed.npz", **file)  # which may unpack to more than the memory holds
     for name in ("other.npz", "other.npy", "packed.npz"):
         with pytest.raises(RecombineError, match="not an intact file"):
             Neighborhoods.load(tmp_path / name)
