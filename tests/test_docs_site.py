@@ -65,15 +65,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert broken(page) == []
 
 
-def test_pages_of_the_site_link_only_to_what_is_in_it() -> None:
+def test_pages_of_the_site_link_only_to_what_is_in_it_and_name_records_that_exist() -> None:
     for page in PAGES:
         for link in LINK.findall(prose(page)):
             if not link.startswith(("https://", "http://", "#")):
                 assert (page.parent / link.partition("#")[0]).resolve().is_relative_to(DOCS), f"{page.name}: {link}"
-
-
-def test_records_that_pages_name_exist() -> None:
-    for page in PAGES:
         for name in re.findall(r"`(results/[\w./-]+)`", page.read_text("utf-8")):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
 
@@ -95,14 +91,10 @@ def test_every_name_of_the_reference_exists() -> None:
             pkgutil.resolve_name(name)
 
 
-def test_the_reference_has_every_public_name() -> None:
-    documented = DOCUMENTED.findall((REFERENCE / "own-data.md").read_text("utf-8"))
-    assert {f"recombine.{name}" for name in recombine.__all__} <= set(documented)
-
-
-def test_nothing_is_documented_twice() -> None:
+def test_the_reference_has_every_public_name_and_no_name_twice() -> None:
     names = [name for page in sorted(REFERENCE.glob("*.md")) for name in DOCUMENTED.findall(page.read_text("utf-8"))]
-    assert len(names) == len(set(names))
+    assert {f"recombine.{name}" for name in recombine.__all__} <= {*names}
+    assert len(names) == len({*names})
 
 
 def test_only_the_package_goes_into_the_wheel() -> None:

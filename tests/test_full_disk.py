@@ -31,15 +31,9 @@ LARGEST = 20_000
 
 def run(words: list[object], *, limited: bool = True) -> "subprocess.CompletedProcess[str]":
     """Runs a command; one that is limited cannot write large files, as if the disk were full."""
-    program = PROGRAM.format(tests=str(Path(__file__).parent))
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=limit if limited else None,
-    )
+    command = [sys.executable, "-c", PROGRAM.format(tests=str(Path(__file__).parent)), *map(str, words)]
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (LARGEST, LARGEST)) if limited else None
+    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit)
 
 
 @pytest.fixture
@@ -64,22 +58,19 @@ def test_training_that_cannot_be_saved(tmp_path: Path, train: Path) -> None:
 def test_samples_that_cannot_be_written(tmp_path: Path, train: Path) -> None:
     new = tmp_path / "new.jsonl"
     new.write_text("from before")
-    done = run(["augment", train, "--method", "oversample", "--epsilon", "1", "-n", 1000, "-o", new, "--force"])
+    words = ["augment", train, "--method", "oversample", "--epsilon", "1", "-n", 1000]
+    done = run([*words, "-o", new, "--force"])
     assert done.returncode == 2
     assert f"Error: {new}: the file cannot be written: File too large." in done.stderr
     assert new.read_text() == "from before"
     assert sorted(tmp_path.iterdir()) == [new, train]
-
-
-def test_standard_output_that_cannot_be_written(train: Path) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("there is no /dev/full")
-    words = [sys.executable, "-m", "recombine", "augment", str(train), "--method", "geca", "-n", "3"]
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode != 0
-    assert "No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr
+    if Path("/dev/full").exists():
+        command = [sys.executable, "-m", "recombine", *map(str, words)]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode != 0
+        assert "No space left on device" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_disk_that_is_full(tmp_path: Path) -> None:

@@ -15,17 +15,16 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_all_pairs_are_right_and_inputs_differ(kind: str) -> None:
-    made = own_files.make(kind, 200)
+def test_all_pairs_are_right_inputs_differ_and_the_same_seed_makes_the_same(kind: str) -> None:
+    made, again, other = (own_files.make(kind, 200, seed) for seed in (1, 1, 2))
+    assert (made.train, made.test) == (again.train, again.test)
+    assert made.train != other.train
     pairs = [*made.train, *made.test]
     assert len(made.train) == 200
     assert all(made.oracle.truth(x) == y and made.oracle.right(x, y) for x, y in pairs)
+    assert all(made.oracle.right(own_files.spaced(x), own_files.spaced(y)) for x, y in pairs)  # spacing is no matter
+    assert kind != "commands" or all(json.dumps(json.loads(y), ensure_ascii=False) == y for _, y in pairs)
     assert len({x for x, _ in pairs}) == len(pairs)
-
-
-def test_spacing_does_not_matter(kind: str) -> None:
-    made = own_files.make(kind, 50)
-    assert all(made.oracle.right(own_files.spaced(x), own_files.spaced(y)) for x, y in made.train)
 
 
 def test_corrupted_pairs_are_refused(kind: str) -> None:
@@ -35,12 +34,6 @@ def test_corrupted_pairs_are_refused(kind: str) -> None:
         assert made.oracle.judge(x, y[:-2]) == own_files.WRONG
         assert made.oracle.judge(f"{x} the", y) == own_files.NOT_OF_LANGUAGE
         assert made.oracle.truth(x.split(maxsplit=1)[1]) != y or x.split()[0] in ("please", "hey,")
-
-
-def test_the_same_seed_makes_the_same(kind: str) -> None:
-    first, again, other = (own_files.make(kind, 60, seed) for seed in (1, 1, 2))
-    assert (first.train, first.test) == (again.train, again.test)
-    assert first.train != other.train
 
 
 def test_a_tenth_of_the_pairs_and_half_of_the_tests_are_rare(kind: str) -> None:
@@ -54,11 +47,6 @@ def test_a_tenth_of_the_pairs_and_half_of_the_tests_are_rare(kind: str) -> None:
     assert {*counts} == {*made.rare}
     assert {*counts.values()} == {1, 2}
     assert sum(bool(rare(x)) for x, _ in made.test) == len(made.test) / 2
-
-
-def test_the_outputs_of_commands_are_json() -> None:
-    for _, y in own_files.make("commands").train:
-        assert json.dumps(json.loads(y), ensure_ascii=False) == y
 
 
 def test_files_are_written_and_judged(tmp_path: Path) -> None:

@@ -28,13 +28,7 @@ torch.set_num_threads(1)
 
 @dataclass(frozen=True)
 class Case:
-    """An augmenter and what it is tested on.
-
-    Attributes:
-        kind: The augmenter's class.
-        settings: What its constructor is given.
-        repeats: Whether it repeats originals by design, so that its samples are neither novel nor unique.
-    """
+    """An augmenter, what its constructor is given, and whether it repeats originals by design."""
 
     kind: type[Augmenter]
     settings: dict[str, object]
@@ -60,29 +54,20 @@ TINY = Architecture(
 RULE = LongShort(first=2, second=1)
 RECIPE = Recipe(network=TINY, batch=8, epochs=100, max_steps=100, lr=0.02, held_out=0.0)
 SAMPLING = SamplingSettings(decoding=Decoding("mixed", 0.6), surplus=1.0, batch=128, patience=50)
+LEARNED = {"sampling": SAMPLING, "device": "cpu"}
 
 CASES = {
     "geca": Case(GECA, {"fragment_size": 1, "gaps": 2}),
     "geca, novel pairs of several tokens": Case(GECA, {"fragment_size": 2, "gaps": 2, "novel": "pair"}),
-    "recombination": Case(
-        Recombination,
-        {"rule": RULE, "recipe": RECIPE, "sampling": SAMPLING, "seeds": (1,), "device": "cpu"},
-    ),
+    "recombination": Case(Recombination, {"rule": RULE, "seeds": (1,), "recipe": RECIPE, **LEARNED}),
     "spans": Case(Spans, {"novel": "pair"}),
     "oversample": Case(Oversampler, {"resampler": Resampler(epsilon=0.02)}, repeats=True),
 }
 OWN_DATA_CASES = {
     "Augmenter": Case(
         own_data.Augmenter,
-        {
-            "seed": 1,
-            "neighborhood": RULE,
-            "network": RECIPE,
-            "sampling": SAMPLING,
-            "agreement": False,  # so short a training seldom gives what it asks for
-            "device": "cpu",
-            "n": 20,
-        },
+        # Without agreement: so short a training seldom gives what it asks for.
+        {"seed": 1, "neighborhood": RULE, "network": RECIPE, "agreement": False, "n": 20, **LEARNED},
     ),
     "GECA": Case(own_data.GECA, {"seed": 2, "n": 20}),
     "Spans": Case(own_data.Spans, {"seed": 2, "n": 20}),

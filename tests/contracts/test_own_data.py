@@ -42,10 +42,6 @@ def test_strings_and_columns_teach_the_same_as_examples(case: Case, fitted: OwnD
     assert in_full(again.sample(20)) == in_full(fitted.sample(20))
 
 
-def test_its_own_seed_is_used_unless_another_is_given(case: Case, fitted: OwnDataAugmenter) -> None:
-    assert in_full(fitted.sample(20)) == in_full(fitted.sample(20, seed=case.settings.get("seed", 0)))
-
-
 @pytest.mark.parametrize("column", [list, tuple, np.array])
 def test_resampled_columns_are_the_old_ones_and_the_samples(case: Case, column: Callable[[list[str]], object]) -> None:
     augmenter = case.kind(**case.settings)
@@ -69,13 +65,23 @@ def test_scikit_learn_can_copy_it_and_change_its_settings(case: Case) -> None:
         copy.set_params(sead=1)
 
 
-def test_what_was_saved_gives_the_same_samples(case: Case, fitted: OwnDataAugmenter, saved: Path) -> None:
+def test_what_was_saved_gives_the_same_samples(
+    case: Case, fitted: OwnDataAugmenter, saved: Path, tmp_path: Path
+) -> None:
     again = case.kind.load(saved)
     assert in_full(again.sample(20)) == in_full(fitted.sample(20))
     assert again.report_.choices.keys() == fitted.report_.choices.keys()
     with pytest.raises(RecombineError, match="already"):
         fitted.save(saved)
     fitted.save(saved, force=True)
+    for other in OWN_DATA_CASES.values():
+        if other is not case:
+            with pytest.raises(RecombineError, match="expected a"):
+                other.kind.load(saved)
+    with pytest.raises(RecombineError, match="the rarity is 'often', expected 'auto'"):
+        case.kind.load(saved, rarity="often")
+    with pytest.raises(RecombineError, match=f"this {case.kind.__name__} has not been fitted"):
+        case.kind(**case.settings).save(tmp_path / "model")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +130,10 @@ def test_the_report_says_what_is_kept(case: Case, saved: Path, rarity: object, t
 
 @pytest.mark.parametrize(
     ("setting", "words"),
-    [({"validator": "foo"}, "the validator is 'foo', expected a function or None"), ({"seed": "a"}, "seed is 'a'")],
+    [
+        ({"validator": "foo"}, "the validator is 'foo', expected a function or None"),
+        ({"seed": "a"}, "seed is 'a'"),
+    ],
 )
 def test_settings_that_are_none_cost_no_work(
     case: Case, setting: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch
@@ -162,14 +171,13 @@ def test_functions_that_fail_are_named(case: Case, saved: Path, setting: str) ->
         augmenter.sample(3, accept=broken if setting == "accept" else None)
 
 
-def test_what_is_no_function_is_not_asked(case: Case, fitted: OwnDataAugmenter) -> None:
+def test_its_own_number_of_samples_and_seed_are_used_unless_others_are_given(
+    case: Case, fitted: OwnDataAugmenter
+) -> None:
+    assert in_full(fitted.sample()) == in_full(fitted.sample(case.settings["n"], seed=case.settings.get("seed", 0)))
+    assert len(fitted.sample(3)) == 3
     with pytest.raises(RecombineError, match="the accept is 'short', expected a function or None"):
         fitted.sample(3, accept="short")  # type: ignore[arg-type]
-
-
-def test_its_own_number_of_samples_is_used_unless_another_is_given(case: Case, fitted: OwnDataAugmenter) -> None:
-    assert in_full(fitted.sample()) == in_full(fitted.sample(case.settings["n"]))
-    assert len(fitted.sample(3)) == 3
 
 
 def test_it_is_shown_in_a_few_lines(fitted: OwnDataAugmenter) -> None:
@@ -192,20 +200,8 @@ def test_long_examples_and_many_reasons_are_cut() -> None:
     assert lines == [f"  {str(long)[:100]}…"] * 2
 
 
-def test_what_was_not_fitted_cannot_be_saved(case: Case, tmp_path: Path) -> None:
-    with pytest.raises(RecombineError, match=f"this {case.kind.__name__} has not been fitted"):
-        case.kind(**case.settings).save(tmp_path / "model")
-
-
-def test_only_its_own_kind_is_loaded(case: Case, saved: Path) -> None:
-    others = [other.kind for other in OWN_DATA_CASES.values() if other is not case]
-    for other in others:
-        with pytest.raises(RecombineError, match="expected a"):
-            other.load(saved)
-
-
 def test_the_report_counts_what_was_tried_kept_and_rejected(case: Case, saved: Path) -> None:
-    augmenter = case.kind.load(saved)
+    augmenter = case.kind.load(saved, validator=lambda sample: "hops" if "hop" in sample.x else None)
     assert augmenter.report_.examples == len(EXAMPLES)
     assert (augmenter.report_.tried, augmenter.report_.samples) == (0, None)
     asked = []
@@ -215,21 +211,11 @@ def test_the_report_counts_what_was_tried_kept_and_rejected(case: Case, saved: P
         return "skips" if "skip" in sample.x else None
 
     samples = augmenter.sample(10, accept=picky)
+    assert not any({"hop", "skip"} & {*sample.x} for sample in samples)
     report = augmenter.report_
     assert report.kept == len(samples) == 10
     assert report.rejected["skips"] == sum("skip" in sample.x for sample in asked) > 0
+    assert report.rejected["hops"] > 0
     assert report.tried == 10 + sum(report.rejected.values())
     assert "skips" in str(report)
     assert f"rarity: {report.choices['rarity'].name}" in str(report)
-
-
-def test_its_own_validator_is_asked_as_well(case: Case, saved: Path) -> None:
-    augmenter = case.kind.load(saved, validator=lambda sample: "hops" if "hop" in sample.x else None)
-    samples = augmenter.sample(10, accept=lambda sample: "skips" if "skip" in sample.x else None)
-    assert samples.rejected.keys() >= {"hops", "skips"}
-    assert not any({"hop", "skip"} & {*sample.x} for sample in samples)
-
-
-def test_what_is_rare_can_not_be_anything(case: Case) -> None:
-    with pytest.raises(RecombineError, match="the rarity is 'often', expected 'auto'"):
-        case.kind(**case.settings, rarity="often").fit(EXAMPLES)

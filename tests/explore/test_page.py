@@ -106,10 +106,13 @@ def test_a_sample_appears_token_by_token_and_is_kept(page: Page, kept: Path) -> 
     assert tuple(notes[: len(sample.x)] + notes[len(sample.x) + 1 : -1]) == sample.provenance.sources
 
 
-def test_the_sample_goes_on_from_an_alternative(page: Page) -> None:
+def test_the_sample_goes_on_from_an_alternative_and_copied_tokens_are_marked(page: Page) -> None:
     prepare(page)
     page.click("#start")
     page.wait_for(ENDED, seconds=20)
+    page.click("#sample button.from-1")
+    note = page.evaluate("document.querySelector('#sample button.from-1 .note').textContent")
+    assert page.evaluate("[...document.querySelectorAll('.is-source .note')].map((n) => n.textContent)") == [note]
     before = page.evaluate(SAMPLE)
     page.click("#sample li:nth-child(2) button")
     assert page.evaluate("document.querySelector('#sample [aria-pressed=true] .text').textContent") == before[1]
@@ -131,23 +134,18 @@ def test_other_prototypes_end_the_sample(page: Page) -> None:
     assert page.evaluate("document.getElementById('alternatives').hidden")
 
 
-def test_spaces_within_tokens_can_be_seen_and_typed(page: Page) -> None:
+def test_spaces_within_tokens_can_be_seen_and_typed_and_unknown_tokens_are_said_as_text(page: Page) -> None:
     page.type("fieldset:nth-of-type(1) .x", "run a␣b")
-    shown = (
-        "[...document.querySelectorAll('fieldset:nth-of-type(1) .text')].slice(0, 3).map((token) => token.textContent)"
-    )
-    assert page.evaluate(shown) == ["run", "a␣b", "▷"]
+    tokens = "[...document.querySelectorAll('fieldset:nth-of-type(1) .text')].map((token) => token.textContent)"
+    assert page.evaluate(tokens)[:3] == ["run", "a␣b", "▷"]
     page.click("#start")
     page.wait_for("document.getElementById('problem').textContent.includes(\"does not know 'a b'\")")
-
-
-def test_the_copied_token_is_marked(page: Page) -> None:
-    prepare(page)
+    page.type("fieldset:nth-of-type(1) .x", HOSTILE)
     page.click("#start")
-    page.wait_for(ENDED, seconds=20)
-    page.click("#sample button.from-1")
-    note = page.evaluate("document.querySelector('#sample button.from-1 .note').textContent")
-    assert page.evaluate("[...document.querySelectorAll('.is-source .note')].map((n) => n.textContent)") == [note]
+    page.wait_for("document.getElementById('problem').textContent.includes('onerror')")
+    assert HOSTILE in text(page, "#problem")
+    assert "It knows: HOP" in text(page, "#problem")
+    assert not page.evaluate("document.querySelector('img')")
 
 
 def test_seed_and_temperature_matter(page: Page) -> None:
@@ -165,17 +163,6 @@ def test_seed_and_temperature_matter(page: Page) -> None:
     assert len({tuple(sample) for sample in samples}) > 1
 
 
-def test_unknown_tokens_are_said_as_text(chromium: Page, server: Served) -> None:
-    load(chromium, server.url)
-    chromium.type("fieldset:nth-of-type(1) .x", HOSTILE)
-    chromium.click("#start")
-    chromium.wait_for("document.getElementById('problem').textContent.includes('does not know')")
-    assert HOSTILE in text(chromium, "#problem")
-    assert "It knows: HOP" in text(chromium, "#problem")
-    assert not chromium.evaluate("document.querySelector('img')")
-    assert failures(chromium) == []
-
-
 def test_everything_works_by_keyboard(page: Page) -> None:
     prepare(page)
     page.evaluate("document.getElementById('seed').focus()")
@@ -189,36 +176,20 @@ def test_everything_works_by_keyboard(page: Page) -> None:
     for _ in range(80):
         page.press("Tab")
         reached.add(page.evaluate("document.activeElement.id || document.activeElement.className.split(' ')[0]"))
-    assert reached >= {
-        "words",
-        "examples",
-        "x",
-        "y",
-        "draw",
-        "strategy",
-        "temperature",
-        "seed",
-        "start",
-        "choice",
-        "token",
-    }
+    fields = {"words", "examples", "x", "y", "draw", "strategy", "temperature", "seed"}
+    assert reached >= {*fields, "start", "choice", "token"}
 
 
-def test_every_field_has_a_name_and_the_page_fits_a_phone(page: Page) -> None:
+def test_every_field_has_a_name_and_the_page_fits_a_phone_and_is_dark_on_request(page: Page) -> None:
     nameless = "[...document.querySelectorAll('input, select')].filter((field) => !field.labels.length).length"
     assert page.evaluate(nameless) == 0
-    for width in (320, 375, 1000):
-        page.look(width=width, prefers_color_scheme="dark" if width == 375 else "light")
+    colors = {}
+    for width, scheme in ((320, "light"), (375, "dark"), (1000, "light")):
+        page.look(width=width, prefers_color_scheme=scheme)
         assert page.evaluate(FITS)
+        colors[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", colors["dark"])[:3])) < 64 < int(re.findall(r"\d+", colors["light"])[0])
     page.look()
-
-
-def test_dark_paper_is_dark(page: Page) -> None:
-    page.look(prefers_color_scheme="dark")
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.look(prefers_color_scheme="light")
-    assert max(map(int, re.findall(r"\d+", dark)[:3])) < 64
-    assert dark != page.evaluate("getComputedStyle(document.body).backgroundColor")
 
 
 def test_hostile_tokens_of_the_data_stay_text(chromium: Page, tmp_path: Path) -> None:

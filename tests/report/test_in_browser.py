@@ -136,7 +136,7 @@ def choose(selector: str, value: str) -> str:
     )
 
 
-def test_long_lists_come_in_parts(page: Page) -> None:
+def test_long_lists_come_in_parts_and_counts_are_told(page: Page) -> None:
     assert len(samples(page)) == 25
     page.click("#samples-more")
     assert len(samples(page)) == 50
@@ -147,6 +147,11 @@ def test_long_lists_come_in_parts(page: Page) -> None:
     assert len(texts(page, "#rarity-table tbody tr")) == 30
     page.click("#rarity-table button")
     assert len(texts(page, "#rarity-table tbody tr")) == 42
+    assert texts(page, "#rarity-table tbody tr:first-child > :not(:last-child)") == ["jump", "1", "180"]
+    first = texts(page, "#rejected-table tbody tr:first-child > :not(:last-child)")
+    assert first == ["in the training data", "120", "60.0 %"]
+    page.click("#turned-down details:nth-child(2) summary")
+    assert texts(page, "#turned-down details[open] li") == [f"look {HOSTILE} ▷ I_LOOK"]
 
 
 def test_the_heat_map_opens_closes_and_is_read_off(page: Page) -> None:
@@ -174,15 +179,9 @@ def test_keys_reach_everything_and_the_list_is_one_stop(page: Page) -> None:
     page.press("Tab")
     assert page.evaluate('document.activeElement.matches(\'[data-number="0"] [data-position="0"]\')')
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    for key, place in [
-        ("ArrowRight", (0, 1)),
-        ("End", (0, 6)),
-        ("ArrowDown", (1, 3)),
-        ("Home", (1, 0)),
-        ("ArrowLeft", (1, 0)),
-        ("ArrowUp", (0, 0)),
-        ("ArrowUp", (0, 0)),
-    ]:
+    keys = ("ArrowRight", "End", "ArrowDown", "Home", "ArrowLeft", "ArrowUp", "ArrowUp")
+    places = ((0, 1), (0, 6), (1, 3), (1, 0), (1, 0), (0, 0), (0, 0))
+    for key, place in zip(keys, places, strict=True):
         page.press(key)
         assert page.evaluate(f"document.activeElement.matches('{token(*place)}')"), key
     page.press("ArrowRight")
@@ -210,17 +209,6 @@ def test_curves_have_a_band_for_each_method_and_are_read_off(page: Page) -> None
     assert texts(page, "figure .readout")[0].startswith("Step 100: plain 1.11 ± 0.181")
     page.tap("figure svg .grid")
     assert texts(page, "figure .readout")[0].startswith("Step 500: ")
-
-
-def test_counts_are_told(page: Page) -> None:
-    assert texts(page, "#rarity-table tbody tr:first-child > :not(:last-child)") == ["jump", "1", "180"]
-    assert texts(page, "#rejected-table tbody tr:first-child > :not(:last-child)") == [
-        "in the training data",
-        "120",
-        "60.0 %",
-    ]
-    page.click("#turned-down details:nth-child(2) summary")
-    assert texts(page, "#turned-down details[open] li") == [f"look {HOSTILE} ▷ I_LOOK"]
 
 
 def test_hostile_content_stays_text(chromium: Page, tmp_path: Path) -> None:
@@ -255,13 +243,13 @@ def test_the_browser_runs_no_other_script(page: Page) -> None:
     page.open("about:blank")
 
 
-@pytest.mark.parametrize("width", [320, 360, 1000])
-def test_nothing_is_wider_than_the_window(page: Page, width: int) -> None:
-    page.look(width=width, height=740)
+def test_nothing_is_wider_than_the_window(page: Page) -> None:
     page.click(".attention")
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-    assert page.evaluate("innerWidth") == width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (320, 360, 1000):
+        page.look(width=width, height=740)
+        assert page.evaluate("innerWidth") == width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_long_words_and_wide_heat_maps_do_not_widen_a_phone(chromium: Page, tmp_path: Path) -> None:
