@@ -18,7 +18,6 @@ from recombine.data.output import (
     replacing,
     replacing_folder,
     sweep,
-    sweep_within,
 )
 from recombine.errors import RecombineError
 
@@ -166,7 +165,7 @@ def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
     own.touch()
     sweep(target)
     assert sorted(tmp_path.iterdir()) == sorted([of_another, own])
-    sweep_within(tmp_path)
+    sweep(tmp_path, within=True)
     assert list(tmp_path.iterdir()) == [own]
 
 

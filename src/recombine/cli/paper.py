@@ -12,7 +12,7 @@ from typer import echo
 from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
 from recombine.cli.printing import MatrixProgress, percent, print_json, print_table, say
 from recombine.cli.training import Interrupted, use_threads
-from recombine.data.output import locked, sweep_within
+from recombine.data.output import locked, sweep
 from recombine.errors import RecombineError, unknown
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Running:
         progress = MatrixProgress()
         try:
             with locked(cache, say=progress.say):
-                sweep_within(cache)
+                sweep(cache, within=True)
                 matrix = Matrix(
                     rows,
                     columns,
@@ -179,7 +179,7 @@ def table2_cli(
       p_values: With --show: compare every two rows instead.
       errors: With --show: count what is wrong with samples instead.
     """
-    from recombine.data.sigmorphon import HINTS, SHA256, SPLITS, is_official, locate
+    from recombine.data.sigmorphon import HINTS, SHA256, SPLITS, check_split, is_official, locate
     from recombine.paper.rows import TABLE_2
     from recombine.paper.scale import word_form_scale
     from recombine.paper.tables import in_order
@@ -187,8 +187,7 @@ def table2_cli(
     show, named = running.show, _listed(languages)
     numbers = _listed(hints or ("4,8,16" if show else "8"))
     for split in _listed(splits):
-        if split not in map(str, SPLITS):
-            raise RecombineError(f"there is no split {split}.", hint="Choose from 0, 1, 2, 3, 4.")
+        check_split(HINTS[0], split)
     different = dict.fromkeys(map(int, _listed(splits)))
     if show and (len(different) != len(SPLITS) or seeds != 1):
         raise RecombineError("--splits and --seeds cannot be combined with --show, which runs nothing.")
@@ -202,8 +201,7 @@ def table2_cli(
             hint = f"{error.hint} For others, name a folder with their files: --source."
             raise RecombineError(error.message, hint=hint)
     for number in numbers:
-        if number not in map(str, HINTS):
-            raise RecombineError(f"there are no splits with {number} hints.", hint="Choose from 4, 8, 16.")
+        check_split(number)
     for language in named if source is not None and not show else ():
         path = locate(language, source)
         if not is_official(path, language):

@@ -131,13 +131,7 @@ def _is_json(output: str | Tokens) -> bool:
 
 
 def _told(found: Sequence[tuple[int, str]], end: int, style: str) -> list[str]:
-    """Returns the tokens of a text in a style.
-
-    Args:
-        found: How many spaces stand before each word, number or mark, and what it is.
-        end: How many spaces stand at the end.
-        style: The style.
-    """
+    """Returns the tokens of a text in a style, given the spaces before each word, number or mark, and at the end."""
     told, rule = [style] if style else [], _Rule(style)
     for gap, token in found:
         if gap != rule.has_space(token):

@@ -38,12 +38,7 @@ _Files = tuple[Mapping[str, Iterable[str]], str]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written.
-
-    Attributes:
-        files: The files, the README last.
-        how: What the README says: how to train with them.
-    """
+    """The files that were written, the README last, and what it says: how to train with them."""
 
     files: tuple[Path, ...]
     how: str
@@ -118,12 +113,7 @@ class Mix:
 
     @classmethod
     def of(cls, originals: int, new: int, p_aug: float | None = None) -> Self:
-        """Works out a mixture.
-
-        Args:
-            originals: How many original examples there are.
-            new: How many new ones.
-            p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
+        """Works out the mixture from the numbers of originals and new examples; without `p_aug`, all count alike.
 
         Raises:
             RecombineError: If the probability is not between 0 and 1, or too near to one of them.
@@ -174,11 +164,7 @@ class _Mixture:
             )
 
     def columns(self, tokens: str) -> Iterator[Tokens]:
-        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms.
-
-        Args:
-            tokens: What a token is for those who read them.
-        """
+        """Yields input and output of each repeated example, or lemma, form and tags if all are word forms."""
         if self.word_forms:
             forms = (Inflection.from_fields(example.x, example.y) for example in self.repeated)
             return ((form.lemma, form.form, ";".join(form.tags)) for form in forms)
@@ -206,9 +192,7 @@ def _unfit(token: str, hint: str) -> RecombineError:
 
 def _tsv(data: _Mixture) -> _Files:
     kind = {"characters": "characters", "code": "texts", "words": "words between spaces"}[data.tokens]
-    columns = f"input and output, as {kind}"
-    if data.word_forms:
-        columns = "lemma, form and tags"
+    columns = "lemma, form and tags" if data.word_forms else f"input and output, as {kind}"
     # Our own predictors count repetitions once.
     own = "`recombine train ORIGINALS --augmented NEW --p-aug P` mixes by itself and needs no such file."
     how = f"{data.repetition}Train with: any toolkit that reads columns between tabs; here: {columns}.\n\n{own}"

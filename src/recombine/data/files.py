@@ -134,14 +134,7 @@ def write(
 
 
 def read_inflections(source: str | Path) -> list[Inflection]:
-    """Returns all word forms of a SIGMORPHON file (lemma, form, tags), in its order.
-
-    Args:
-        source: A path, or ``-`` for standard input.
-
-    Raises:
-        RecombineError: If the file cannot be read, does not keep to the format or holds no word form.
-    """
+    """Returns all word forms of a SIGMORPHON file (lemma, form, tags), in its order; errors as for ``read``."""
     return [Inflection.from_fields(example.x, example.y) for example in read(source, format="sigmorphon")]
 
 

@@ -44,24 +44,25 @@ class Format:
 
     def __post_init__(self) -> None:
         check_kind(self.tokens)
-        if self.columns is not None:
-            _check_columns(self.columns)
+        columns = self.columns
+        if columns is not None:
+            numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)
+            if not numbers or len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
+                told = ", ".join(map(str, columns)) if numbers else repr(columns)
+                hint = "Expected the numbers of two columns (input, output) or three (and features), different, from 1."
+                raise RecombineError(f"cannot read the columns {told or 'of an empty list'}.", hint=hint)
         if self.name == "auto":
             return
         if self.name not in FORMATS:
             raise unknown("format", self.name, (*FORMATS, "auto"))
-        if self.columns is not None and self.name != "tsv":
-            raise RecombineError(
-                "only TSV has columns to choose.", hint=f"Leave out `columns` for the format {self.name!r}."
-            )
+        of_format = f"for the format {self.name!r}."
+        if columns is not None and self.name != "tsv":
+            raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` {of_format}")
         if self.header and self.name not in ("tsv", "sigmorphon"):
-            raise RecombineError(
-                "only TSV has a header to skip.", hint=f"Leave out `header` for the format {self.name!r}."
-            )
+            raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` {of_format}")
         if self.tokens != "words" and self.name == "scan":
-            raise RecombineError(
-                "the tokens of the SCAN format are words.", hint=f"Leave out `tokens={self.tokens!r}`."
-            )
+            hint = f"Leave out `tokens={self.tokens!r}`."
+            raise RecombineError("the tokens of the SCAN format are words.", hint=hint)
 
     def recognized(self, text: str) -> "Format":
         """Returns the format itself, or for ``"auto"`` the one that a file's first line looks like."""
@@ -128,16 +129,6 @@ class Format:
                 inflection = Inflection.from_fields(example.x, example.y)
                 return "\t".join((inflection.lemma, inflection.form, ";".join(inflection.tags)))
         return f"{join(example.x, self.tokens)}\t{join(example.y, self.tokens)}"
-
-
-def _check_columns(columns: tuple[int, ...]) -> None:
-    numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)
-    if not numbers or len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
-        told = ", ".join(map(str, columns)) if numbers else repr(columns)
-        raise RecombineError(
-            f"cannot read the columns {told or 'of an empty list'}.",
-            hint="Expected the numbers of two columns (input, output) or three (and features), different, from 1.",
-        )
 
 
 def _from_columns(
@@ -325,16 +316,13 @@ def looks_like_header(examples: Sequence[Example]) -> bool:
     names = ("".join(token for token in side if not is_tag(token)).casefold() for side in (first.x, first.y))
     if tuple(names) in _HEADERS:
         return True
-    if not _are_unlike_words(first):
+
+    def are_unlike_words(example: Example) -> bool:
+        x, y = example.x[0].casefold(), example.y[0].casefold()
+        return len(example.x) == len(example.y) == 1 and x not in y and y not in x
+
+    if not are_unlike_words(first):
         return False
     holders = Counter(token for example in examples for token in {*example.d})
-    alone = (each for each in examples if _are_unlike_words(each) and holders[each.x[0]] == holders[each.y[0]] == 1)
+    alone = (each for each in examples if are_unlike_words(each) and holders[each.x[0]] == holders[each.y[0]] == 1)
     return next(alone, None) is first and next(alone, None) is None
-
-
-def _are_unlike_words(example: Example) -> bool:
-    """Tells whether both sides are one token, and neither is a part of the other."""
-    if len(example.x) > 1 or len(example.y) > 1:
-        return False
-    x, y = example.x[0].casefold(), example.y[0].casefold()
-    return x not in y and y not in x

@@ -171,15 +171,10 @@ def all_or_none(targets: Iterable[str | Path]) -> Iterator[None]:
         raise
 
 
-def sweep(target: Path) -> None:
-    """Removes what killed processes left beside a file or folder; for the one who alone may write it now."""
-    for left in target.parent.glob(f".{escape(target.name[:_KEPT])}.{_RANDOM}.tmp"):
-        _remove(left)
-
-
-def sweep_within(folder: Path) -> None:
-    """Removes what killed processes left in a folder; for the one who alone may write to it now."""
-    for left in folder.glob(f".*{_RANDOM}.tmp"):
+def sweep(target: Path, *, within: bool = False) -> None:
+    """Removes what killed processes left beside a file or folder, or `within` one, for its only writer now."""
+    folder, name = (target, "*") if within else (target.parent, f"{escape(target.name[:_KEPT])}.")
+    for left in folder.glob(f".{name}{_RANDOM}.tmp"):
         _remove(left)
 
 

@@ -84,13 +84,18 @@ def few_shot(inflections: Sequence[Inflection], *, hints: int, split: int) -> Fe
     Raises:
         RecombineError: If there is no such split, or the language has too few forms of some kind.
     """
-    if hints not in HINTS:
-        choices = ", ".join(map(str, HINTS))
-        raise RecombineError(f"there are no splits with {hints} hints.", hint=f"Choose from {choices}.")
-    if split not in SPLITS:
-        choices = ", ".join(map(str, SPLITS))
-        raise RecombineError(f"there is no split {split}.", hint=f"Choose from {choices}.")
+    check_split(hints, split)
     return next(islice(few_shots(inflections), drawn_before(hints, split), None))
+
+
+def check_split(hints: int | str, split: int | str = 0) -> None:
+    """Raises the error for a number of hints, or of a split, that there is not."""
+    for message, value, choices in (
+        (f"there are no splits with {hints} hints.", hints, HINTS),
+        (f"there is no split {split}.", split, SPLITS),
+    ):
+        if str(value) not in map(str, choices):
+            raise RecombineError(message, hint=f"Choose from {', '.join(map(str, choices))}.")
 
 
 def drawn_before(hints: int, split: int) -> int:
@@ -100,9 +105,6 @@ def drawn_before(hints: int, split: int) -> int:
 
 def few_shots(inflections: Sequence[Inflection]) -> Iterator[FewShot]:
     """Yields the authors' 15 splits in the order in which they drew them: all with 4 hints, with 8, with 16.
-
-    Args:
-        inflections: All word forms of the language, in the order of its file; repeated ones count once.
 
     Raises:
         RecombineError: When it comes to a split for which the language has too few forms of some kind.
@@ -156,8 +158,7 @@ def _sorted_by_token_ids(inflections: Sequence[Inflection]) -> list[Inflection]:
             ids.setdefault(token, len(ids) + 1)
 
     def token_ids(record: Inflection) -> list[int]:
-        separator = 0
-        return [*(ids[token] for token in (*record.lemma, *record.tags)), separator, *map(ids.__getitem__, record.form)]
+        return [*(ids[token] for token in (*record.lemma, *record.tags)), 0, *(ids[token] for token in record.form)]
 
     return sorted(inflections, key=token_ids)
 

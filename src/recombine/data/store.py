@@ -93,11 +93,8 @@ def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
 def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool = False) -> Iterator[Path]:
     """Gives a folder to put a model's files into, which takes the place of `path` when the block ends well.
 
-    Args:
-        path: The folder to write.
-        kind: What it holds, e.g. ``"predictor"``.
-        settings: JSON-friendly; goes into the manifest, where people can read it.
-        force: Whether a model that is there may be replaced.
+    The manifest tells its kind, e.g. ``"predictor"``, and its settings, which are JSON-friendly. With `force`, a model
+    that is there is replaced.
 
     Raises:
         RecombineError: If something is there already and may not be replaced, or is no model.
@@ -127,20 +124,12 @@ def check_free_model(path: Path, *, force: bool) -> None:
     if not path.is_dir() or (not (path / MODEL).exists() and any(path.iterdir())):
         raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")
     if not force and (path / MODEL).exists():
-        raise RecombineError(
-            "there is a model here already.",
-            place=str(path),
-            hint="Choose another folder, or replace it: `force=True`.",
-        )
+        hint = "Choose another folder, or replace it: `force=True`."
+        raise RecombineError("there is a model here already.", place=str(path), hint=hint)
 
 
 def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str, Any]:
-    """Returns a model's settings, once its files are known to be what they were.
-
-    Args:
-        path: The model's folder.
-        kind: What it holds.
-        needed: The names of files that are going to be read, which must have checksums.
+    """Returns a model's settings, once its files are known to be what they were; those `needed` have checksums.
 
     Raises:
         RecombineError: If there is no model of this kind, or of this format, or a file is missing or altered.
@@ -155,24 +144,17 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
             if not isinstance(files, dict) or not isinstance(settings, dict):
                 raise TypeError("lists, perhaps of pairs, are no tables")
     except FileNotFoundError as error:
-        raise RecombineError(
-            "there is no model here.", place=str(path), hint=f"Expected a folder with {MODEL} in it."
-        ) from error
+        hint = f"Expected a folder with {MODEL} in it."
+        raise RecombineError("there is no model here.", place=str(path), hint=hint) from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise RecombineError("this is no manifest of a model.", place=str(place), hint="Train again.") from error
     if form != FORMAT:
-        raise RecombineError(
-            f"this model has format {form!r}, expected {FORMAT}.",
-            place=str(place),
-            hint=f"It was written by recombine {written_by}; use that version or train again.",
-        )
+        hint = f"It was written by recombine {written_by}; use that version or train again."
+        raise RecombineError(f"this model has format {form!r}, expected {FORMAT}.", place=str(place), hint=hint)
     if found != kind:
         written_by = {"recombination": "augment --model", "predictor": "train"}.get(kind)
-        raise RecombineError(
-            f"this folder holds a {found}, expected a {kind}.",
-            place=str(path),
-            hint=f"Name a folder that `recombine {written_by}` wrote." if written_by else "",
-        )
+        hint = f"Name a folder that `recombine {written_by}` wrote." if written_by else ""
+        raise RecombineError(f"this folder holds a {found}, expected a {kind}.", place=str(path), hint=hint)
     for name in needed:
         if name not in files:
             raise RecombineError(f"this has no checksum of {name}.", place=str(place), hint="Train again.")
@@ -184,9 +166,8 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
         checks.append((file, checksum(file) == expected))
     for file, is_intact in checks:
         if not is_intact:
-            raise RecombineError(
-                "a file of the model is not as it was written.", place=str(file), hint="Copy it again, or train again."
-            )
+            hint = "Copy it again, or train again."
+            raise RecombineError("a file of the model is not as it was written.", place=str(file), hint=hint)
     notes = {name: settings.pop(name) for name in ("notes",) if name in settings}  # which have names of their own
     current: dict[str, Any] = _upgraded(settings)
     return {**current, **notes}

@@ -37,13 +37,7 @@ _FORBIDDEN = re.compile(r"[\0\t\n\r\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of text and where it stands.
-
-    Attributes:
-        text: The line without its end.
-        file: The file's name for people.
-        number: The line's number, from 1.
-    """
+    """A line of text without its end, and where it stands: the file's name for people, and its number, from 1."""
 
     text: str
     file: str
@@ -101,13 +95,9 @@ def read_lines(source: str | Path) -> Iterator[Line]:
 
 
 def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
-    """Returns a line from its bytes.
+    """Returns a line, by its number in a file, from its bytes, with the line's end if it has one.
 
-    Args:
-        raw: The bytes, with the line's end if it has one.
-        file: The file's name for people.
-        number: The line's number, from 1; the first line may begin with a byte-order mark, which is dropped.
-        offset: How many bytes of the file come before.
+    The first line may begin with a byte-order mark, which is dropped. `offset` bytes of the file come before.
 
     Raises:
         RecombineError: If the bytes are no line of UTF-8 text, or too many.

@@ -40,14 +40,9 @@ def analysis_elements(output: Tokens) -> Tokens:
     return ("".join(lemma), *tags) if lemma else tags
 
 
-def token_elements(output: Tokens) -> Tokens:
-    """Returns the elements of a plain output: its tokens."""
-    return output
-
-
 def elements_of(gold: Iterable[Tokens]) -> Elements:
     """Chooses what to count: the parts of analyses if every gold output ends in a tag token, else tokens."""
-    return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else token_elements
+    return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else tuple
 
 
 class Counts(NamedTuple):
@@ -79,12 +74,7 @@ class Counts(NamedTuple):
 def item_f1(
     gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None
 ) -> tuple[float, ...]:
-    """Returns the F1 of each item, which is what the paired t-test compares.
-
-    Args:
-        gold: The gold outputs.
-        predicted: A prediction for each.
-        elements: What to count; None for what ``elements_of`` chooses.
+    """Returns the F1 of each item, which the paired t-test compares, by default of what ``elements_of`` chooses.
 
     Raises:
         RecombineError: If there is no item, or not one prediction for each.
@@ -100,9 +90,7 @@ def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: E
 def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
     """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
 
-    Args:
-        items: Word forms, or examples in either order (the tags are those at the end of y, or else of x).
-        training: What the predictor was trained on, likewise.
+    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x).
 
     Raises:
         RecombineError: If an item has no tags.
@@ -177,12 +165,12 @@ def audit(
     train: Iterable[Example],
     test: Iterable[Example] | None = None,
 ) -> Audit:
-    """Counts what is good and what is bad about samples.
+    """Counts what is good and what is bad about samples of an augmenter that was fitted to `train`.
 
     Args:
-        samples: What an augmenter gave.
+        samples: The samples.
         gold: Gives the right output for an input, if there is a way to know it.
-        train: What the augmenter was fitted to.
+        train: The training examples.
         test: The examples that samples may anticipate, if that is to be counted.
 
     Raises:

@@ -26,13 +26,7 @@ _COINS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The scores of one system over seeds.
-
-    Attributes:
-        mean: Their mean.
-        deviation: Their population standard deviation (ddof 0), as behind the paper's ±.
-        n: How many seeds.
-    """
+    """The mean of the scores of one system over n seeds, and their population deviation (ddof 0), the paper's ±."""
 
     mean: float
     deviation: float
@@ -79,12 +73,9 @@ def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray] | np.nda
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two systems on the same items.
+    """Two systems on the same items: the mean score of the first minus that of the second, and the two-sided p-value.
 
-    Attributes:
-        difference: The mean score of the first minus that of the second.
-        p: The p-value of the paired t-test, two-sided.
-        corrected_p: The p-value times the number of comparisons, at most 1 (Bonferroni).
+    The corrected p-value is that times the number of comparisons, at most 1 (Bonferroni).
     """
 
     first: str
@@ -105,9 +96,7 @@ def paired_p(first: Scores, second: Scores) -> float:
     Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
     is zero, else that of the sign test, the chance that as many fair coins all fall alike.
 
-    Args:
-        first: The score of one system on each item, e.g. ``item_f1``, or of several seeds their ``item_means``.
-        second: The score of the other on the same items in the same order.
+    Scores are those of two systems on the same items in the same order, of several seeds their ``item_means``.
 
     Raises:
         RecombineError: If the two are not of one length, or shorter than 2.
@@ -129,10 +118,7 @@ def paired_p(first: Scores, second: Scores) -> float:
 
 
 def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
-    """Compares every two systems, in the order in which they are given; the correction is for the number of pairs.
-
-    Args:
-        scores: The scores of each system on the same items in the same order, by the system's name.
+    """Compares every two systems, by the scores of each on the same items; the correction is for the number of pairs.
 
     Raises:
         RecombineError: If the systems do not have the same number of scores, at least 2.
@@ -145,9 +131,6 @@ def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
 
     Nothing is bold if no system is. Each system is compared with the best only, so the correction is for one
     comparison less than there are systems; the paper does not tell its own number.
-
-    Args:
-        scores: As for ``compare``.
 
     Raises:
         RecombineError: If there are no systems, or they do not have the same number of scores, at least 2.

@@ -58,11 +58,6 @@ def covers(sequence: str, tokens: str) -> bool:
 class Ragged:
     """A table of rows of different lengths: the values that belong to each row, in the order in which they come.
 
-    Args:
-        rows: The row of each value.
-        values: The values.
-        size: The number of rows.
-
     Attributes:
         values: All rows, one after the other.
         sizes: The length of each row.
@@ -80,9 +75,6 @@ class Ragged:
 
 class Index:
     """Distinct examples, in order of first occurrence, as strings of one code point a token.
-
-    Args:
-        examples: The examples, at least one.
 
     Attributes:
         originals: Where in the sequence of examples each datum first occurs, in increasing order.
@@ -173,14 +165,8 @@ class Index:
         """Yields the data within lev < delta of a sequence, in random order and in batches.
 
         The first batch is drawn from all data of a suitable length, and is enough where near data abound. The others
-        hold certain tokens of the sequence.
-
-        Args:
-            sequence: The sequence, which need not be a datum.
-            delta: The bound on lev.
-            budget: If there are more to compare, about this many are chosen at random, evenly over the tokens looked
-                up.
-            rng: Where randomness comes from.
+        hold certain tokens of the sequence. If there are more to compare than the budget, about as many are chosen at
+        random, evenly over the tokens looked up.
         """
         bound = min(delta, 1.0)
         (everyone,) = self._shelves(SEPARATOR_NAME, len(sequence), bound)
@@ -266,9 +252,6 @@ class Index:
 class WordForms:
     """Data in generation order (lemma, tags ▷ form), grouped by their sets of tags.
 
-    Args:
-        index: The examples, prepared.
-
     Attributes:
         lemmas: Each lemma's characters in sorted order: two share, as bags, their common subsequence.
         tag_sets: The distinct sets of tags.
@@ -287,10 +270,8 @@ class WordForms:
             lemma, tags = split_analysis(tuple(index.tokens[ord(name)] for name in x))
             if not tags:
                 example = Example(lemma, tuple(index.tokens[ord(name)] for name in y))
-                raise RecombineError(
-                    f"{str(example)!r} has no tags at the end of its input.",
-                    hint="Tagged neighborhoods need inputs of lemma characters, then tags such as [PST].",
-                )
+                hint = "Tagged neighborhoods need inputs of lemma characters, then tags such as [PST]."
+                raise RecombineError(f"{str(example)!r} has no tags at the end of its input.", hint=hint)
             lemmas.append("".join(sorted(x[: len(lemma)])))
             tags_of.append(numbers.setdefault(frozenset(tags), len(numbers)))
         self.lemmas: Strings = np.array(lemmas, np.object_)

@@ -71,18 +71,11 @@ class Neighborhoods:
         """
         if len(self):
             return self
-        raise RecombineError(
-            f"no example has a {self.rule} neighborhood: {self.account}.",
-            hint="Try another rule, a larger delta, or more data.",
-        )
+        hint = "Try another rule, a larger delta, or more data."
+        raise RecombineError(f"no example has a {self.rule} neighborhood: {self.account}.", hint=hint)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Writes one file, in numpy's npz format.
-
-        Args:
-            path: The file, which appears only once it is complete.
-            force: Whether an existing file may be replaced.
-        """
+        """Writes one file, in numpy's npz format, which appears once it is complete; `force` replaces one."""
         description = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
         write_rows(path, self.rows, description, force=force)
 
@@ -93,11 +86,8 @@ class Neighborhoods:
         Raises:
             RecombineError: If the file cannot be read, or is not as ``save`` left it.
         """
-        damaged = RecombineError(
-            "not an intact file of neighborhoods.",
-            place=str(path),
-            hint="Compute the neighborhoods again and save them.",
-        )
+        hint = "Compute the neighborhoods again and save them."
+        damaged = RecombineError("not an intact file of neighborhoods.", place=str(path), hint=hint)
         rows, description = read_rows(path, damaged)
         try:
             return cls(rows, **description)

@@ -32,11 +32,7 @@ class Omega(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product:
-    """All tuples of one element from each pool: D for one pool, D × D for two.
-
-    Attributes:
-        pools: What the first, second, ... prototypes may be, as indices into the sequence of examples.
-    """
+    """All tuples of one element from each pool (indices of examples): D for one pool, D × D for two."""
 
     pools: Sequence[Integers]
 
@@ -51,12 +47,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Accepted:
-    """The rows of another set that meet a condition, found by trial: for sets that are not too thin.
-
-    Attributes:
-        whole: The other set.
-        accept: Tells which of a block of rows meet the condition.
-    """
+    """The rows of a whole set that are accepted, found by trial: for conditions that not too few rows meet."""
 
     whole: Omega
     accept: Callable[[Integers], NDArray[np.bool_]]
@@ -82,12 +73,8 @@ class OneApart:
     """The pairs with |d1 Δ d2| = 1.
 
     Pairs of token sets that differ by one token are few, so these are listed; how many pairs of data each stands for is
-    known, and the number of a pair among all says which one it is.
-
-    Args:
-        index: The prepared examples.
-        firsts: What the first prototype may be, as numbers in the index.
-        seconds: What the second prototype may be.
+    known, and the number of a pair among all says which one it is. What first and second prototypes may be is given by
+    their numbers in the index.
     """
 
     def __init__(self, index: Index, firsts: Integers, seconds: Integers) -> None:
@@ -119,10 +106,6 @@ def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
     """Returns the rows of a set whose last prototype, which supplies what others lack, is wanted.
 
     Where there are next to none, it returns the set itself.
-
-    Args:
-        whole: The set.
-        wanted: Of each example, whether it is.
     """
     marks = np.array(wanted, np.bool_)
     part = Accepted(whole, lambda rows: marks[rows[:, -1]])

@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -66,11 +66,6 @@ def check_counts(**counts: int | None) -> None:
 class Search:
     """What a rule holds while it goes through some of the targets; data are numbered as in the index.
 
-    Args:
-        index: The examples, prepared.
-        rng: Where randomness comes from.
-        conditions: The rule's conditions, in order.
-
     Attributes:
         rows: The rows (target, prototypes) found so far, one after the other.
         counts: How many targets met each condition.
@@ -80,10 +75,7 @@ class Search:
     def __init__(self, index: Index, rng: np.random.Generator, conditions: Sequence[str]) -> None:
         self.index, self.rng, self.rows = index, rng, array("i")
         self.counts, self._last = dict.fromkeys(conditions, 0), dict.fromkeys(conditions, -1)
-        self.remembered: Callable[..., Any] = lru_cache(REMEMBERED)(self._call)
-
-    def _call(self, function: Callable[..., Any], *arguments: Hashable) -> Any:  # noqa: ANN401
-        return function(self, *arguments)
+        self.remembered = lru_cache(REMEMBERED)(lambda function, *arguments: function(self, *arguments))
 
     def passed(self, target: int, condition: str) -> None:
         """Notes that a target met a condition; all notes on a target come before those on the next."""
@@ -100,11 +92,7 @@ class Search:
 
 
 class Rule(ABC):
-    """A neighborhood function N: a frozen dataclass whose fields are its settings, and the search for its members.
-
-    Attributes:
-        name: What it is called.
-    """
+    """A neighborhood function N: a frozen dataclass whose fields are its settings, and the search for its members."""
 
     name: ClassVar[str]
 
@@ -122,13 +110,7 @@ class Rule(ABC):
         return 2
 
     def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
-        """Returns the neighborhoods of the examples; same seed, same rows, whoever searches.
-
-        Args:
-            examples: The examples.
-            seed: Decides all random choices.
-            effort: Who searches, who is told how it goes, and whether this is only a trial.
-        """
+        """Returns the neighborhoods of the examples; same seed, same rows, whoever searches (`effort`)."""
         index = Index(examples)
         # A shard is every k-th target, so that each is like the whole, and has a generator of its own.
         shards = -(-len(index) // SHARD)
