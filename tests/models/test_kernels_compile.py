@@ -17,7 +17,7 @@ from triton.runtime.jit import JITFunction, mangle_type  # noqa: E402
 from recombine.models.fast import on_gpu  # noqa: E402
 from recombine.models.fast.on_gpu import Attending, Cells  # noqa: E402
 from recombine.models.kernels.attention import attend, attend_gradient, weighed  # noqa: E402
-from recombine.models.kernels.elementwise import adam, drop, norms, random_bytes, random_words  # noqa: E402
+from recombine.models.kernels.elementwise import adam, drop, norms, random_bytes  # noqa: E402
 from recombine.models.noise import Drop  # noqa: E402
 from recombine.models.packing import Packing  # noqa: E402
 
@@ -130,7 +130,6 @@ def test_adam_and_noise(compiled: list[int], dtype: torch.dtype, sizes: tuple[in
         lr=each, scale=each, step=one, betas=(0.9, 0.999), epsilon=1e-8,
     )  # fmt: skip
     norms([computed], R)
-    random_words(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), 9)
     random_bytes(torch.zeros(R, dtype=torch.long), torch.zeros((), dtype=torch.long), torch.arange(3), 9)
-    assert len(compiled) == 4
+    assert len(compiled) == 3
     assert all(compiled)

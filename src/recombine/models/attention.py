@@ -71,12 +71,7 @@ class Attention(nn.Module):
         return Memory(keys, values, padding)
 
     def forward(self, query: Tensor, memory: Memory, step: int) -> tuple[Tensor, Tensor]:
-        """Attends from one decoding step.
-
-        Args:
-            query: Query vectors (R, B, query).
-            memory: What `remember` returned.
-            step: Index of the decoding step, which relative positions need.
+        """Attends from query vectors (R, B, query) of one decoding step, whose index relative positions need.
 
         Returns:
             Scores before normalisation (R, B, K, S), and the values retrieved from each prototype, side by side
@@ -113,17 +108,11 @@ class OwnAttention(Linear):
 
 
 class Shortened(NamedTuple):
-    """Prototypes (R, B, K, S), of which the later ones are shortened.
+    """Prototypes (R, B, K, S), of which the later ones are shortened."""
 
-    Attributes:
-        tokens: What is left of each, then padding.
-        shown: Which of the original places are left.
-        places: Where in `tokens` each original place is now; anywhere in the padding if it is not left.
-    """
-
-    tokens: Tensor
-    shown: Tensor
-    places: Tensor
+    tokens: Tensor  # what is left of each, then padding
+    shown: Tensor  # which of the original places are left
+    places: Tensor  # where in `tokens` each original place is now; anywhere in the padding if it is not left
 
 
 def hide_shared_tokens(prototypes: Tensor, vocabulary: int) -> Shortened:

@@ -15,12 +15,7 @@ probability over 0.6, so that none of 24 is accepted less than once in a billion
 
 
 class Latent(nn.Module):
-    """Prior p(z) and proposal q(z | d, d'1..n).
-
-    Args:
-        replicas: R.
-        architecture: The network's, which says the size of z (at least 2), κ, ε and μ_max.
-    """
+    """Prior p(z) and proposal q(z | d, d'1..n); the architecture says the size of z (at least 2), κ, ε and μ_max."""
 
     def __init__(self, replicas: int, architecture: Architecture) -> None:
         super().__init__()
@@ -59,19 +54,13 @@ def von_mises_fisher(mean: Tensor, kappa: float, noise: Noise) -> Tensor:
     b = free / (2 * kappa + math.sqrt(4 * kappa**2 + free**2))
     x0 = (1 - b) / (1 + b)
     c = kappa * x0 + free * math.log(1 - x0**2)
-    beta = _symmetric_beta(free / 2, batch * PROPOSALS, noise).view(-1, batch, PROPOSALS)
+    # Beta(free / 2, free / 2) by the squared lengths of normal vectors.
+    first, second = (noise.normal(batch * PROPOSALS, free).square().sum(-1) for _ in range(2))
+    beta = (first / (first + second)).view(-1, batch, PROPOSALS)
     cosines = (1 - (1 + b) * beta) / (1 - (1 - b) * beta)
     threshold = noise.uniform(batch, PROPOSALS).clamp(min=1e-30).log()
     accepted = kappa * cosines + free * torch.log(1 - x0 * cosines) - c >= threshold
-    first = accepted.int().argmax(-1, keepdim=True)
-    cosine = cosines.gather(-1, first)
+    cosine = cosines.gather(-1, accepted.int().argmax(-1, keepdim=True))
     around = noise.normal(batch, size)
     around = _unit(around - (around * mean).sum(-1, keepdim=True) * mean)
     return cosine * mean + (1 - cosine**2).clamp(min=0).sqrt() * around
-
-
-def _symmetric_beta(alpha: float, count: int, noise: Noise) -> Tensor:
-    """Draws from Beta(α, α), where 2α is a whole number: the squared projections of normal vectors."""
-    dimensions = round(2 * alpha)
-    first, second = (noise.normal(count, dimensions).square().sum(-1) for _ in range(2))
-    return first / (first + second)

@@ -50,14 +50,7 @@ class Linear(nn.Module):
 
 
 class Embedding(nn.Module):
-    """R tables of token embeddings.
-
-    Args:
-        replicas: R.
-        vocabulary: V.
-        size: E.
-        tied: Whether they are the output layer, too: then they start smaller.
-    """
+    """R tables of token embeddings; if they are `tied`, being the output layer, too, they start smaller."""
 
     def __init__(self, replicas: int, vocabulary: int, size: int, *, tied: bool) -> None:
         super().__init__()
@@ -74,14 +67,9 @@ class Embedding(nn.Module):
         return F.embedding(rows, self.weight.reshape(-1, size))
 
     def mapped(self, tokens: Tensor, drop: Drop | None, weight: Tensor) -> Tensor:
-        """Maps token ids (R, D, N) by their embeddings, in part dropped, to (R · D, N, size), D ways to do so.
+        """Maps token ids (R, D, N) by their embeddings, in part dropped, and a weight (R · D, E, size).
 
         Where nothing is dropped and tokens repeat, each is mapped once.
-
-        Args:
-            tokens: Token ids.
-            drop: Where to drop embeddings (R, D, N, E).
-            weight: (R · D, E, size).
         """
         replicas, ways, count = tokens.shape
         vocabulary, size = self.weight.shape[1:]
@@ -148,13 +136,7 @@ class BiLSTM(nn.Module):
     def forward(
         self, embed: Embedding, tokens: Tensor, drop: Drop | None, project: Linear | None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Encodes sequences.
-
-        Args:
-            embed: Embeds their tokens.
-            tokens: Token ids (R, N, S), padded.
-            drop: Where to drop embeddings (R, S · N, E), step by step.
-            project: What to make of the states of both directions side by side.
+        """Encodes token ids (R, N, S), padded; dropped are embeddings (R, S · N, E), step by step.
 
         Returns:
             States (R, N, S, 2H), projected if asked for, anything at padding; and the final hidden and cell states,

@@ -141,9 +141,12 @@ class Noise:
     def uniform(self, *shape: int) -> Tensor:
         """Returns numbers from U[0, 1) of shape (R, *shape)."""
         if self.kernels:
-            from recombine.models.kernels.elementwise import random_words
+            from recombine.models.kernels.elementwise import random_bytes
 
-            words = random_words(self._seeds, self._draws, math.prod(shape))
+            count = math.prod(shape)
+            places = torch.arange(-(-count // 4), device=self.device)  # of four words of 32 bits each
+            drawn = random_bytes(self._seeds, self._draws, places, 16)
+            words = drawn.view(torch.int32).flatten(1)[:, :count]
             return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
         drawn = torch.empty(len(self.generators), *shape, device=self.device)
         for row, generator in zip(drawn, self.generators, strict=True):

@@ -97,11 +97,7 @@ class _Decode(torch.autograd.Function):
 class _Run:
     """The steps of a decoder over the positions of a packing, forth and back.
 
-    Args:
-        inputs: What they depend on.
-        packing: Which rows each step has.
-        feed_drop: Where to drop the feed vector that each position is given (R, N, F).
-        state_drop: Where to drop h before the next feed vector is computed (R, N, H).
+    Dropped are the feed vector that each position is given (R, N, F), and h before the next one is computed (R, N, H).
     """
 
     def __init__(self, inputs: Inputs, packing: Packing, feed_drop: Drop | None, state_drop: Drop | None) -> None:

@@ -92,16 +92,9 @@ def _looked_up(x: Tensor, places: Tensor) -> Tensor:
 
 
 def lstm(gates: Tensor, bias: Tensor, weight: Tensor, packing: Packing) -> tuple[Tensor, Tensor]:
-    """Runs LSTMs over the positions of a packing.
+    """Runs LSTMs over the positions of a packing: their states h and c (D, P, H).
 
-    Args:
-        gates: What inputs add to the gates (D, P, 4H); it is overwritten.
-        bias: (D, 1, 4H).
-        weight: What acts on states (D, H, 4H).
-        packing: Which rows each step has.
-
-    Returns:
-        The states h and c (D, P, H).
+    `gates`, what inputs add to them (D, P, 4H), is overwritten; `weight` (D, H, 4H) acts on states.
     """
     return cast("tuple[Tensor, Tensor]", _LSTM.apply(gates, bias, weight, packing))  # type: ignore[no-untyped-call]
 

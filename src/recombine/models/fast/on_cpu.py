@@ -38,14 +38,9 @@ class Cells:
         self.before = [c, *(each[:, :rows] for each, rows in zip(self.c, counts[1:], strict=False))]
 
     def forward(self, t: int, h: Tensor, pre: Tensor, where: Drop | None, later: Tensor | None) -> None:
-        """Computes h (R, n, H) of step t, whose gates are complete.
+        """Writes h (R, n, H) of step t, whose gates are complete: that of the rows with another step to `later`, too.
 
-        Args:
-            t: Which step.
-            h: Where to write it.
-            pre: Where to write it in part dropped; if nothing is dropped, it is `h`.
-            where: Where to drop it.
-            later: Where to write it of the rows that have another step.
+        If something is dropped, `pre` becomes h in part dropped; else it is `h`.
         """
         c = self.c[t]
         self.i_and_f[t].sigmoid_()
@@ -96,11 +91,7 @@ class Cells:
     def backward(self, t: int, d_h: Sequence[Tensor], d_pre: Tensor | None, where: Drop | None) -> None:
         """Writes the gradients of step t's gates, and goes on to those of c before.
 
-        Args:
-            t: Which step.
-            d_h: Gradients of its h (R, n, H), which are added up, to the first of them.
-            d_pre: One more, of h in part dropped.
-            where: Where it was dropped.
+        Gradients of its h (R, n, H) are added up, to the first of them; `d_pre` is one more, of h in part dropped.
         """
         if t < self.ready:
             self._get_ready(t)
@@ -138,17 +129,12 @@ class Attending:
         self.scores, self.weights = (torch.split(each, counts) for each in (self.all_scores, self.all_weights))
 
     def forward(self, t: int, query: Tensor, out: Tensor) -> None:
-        """Attends from the queries of a step.
-
-        Args:
-            t: Which step.
-            query: The queries (R, n, K · A), or (R, n, A) for all K alike.
-            out: Where to write what is retrieved (R, n, K · V).
-        """
+        """Attends from queries (R, n, K · A), or (R, n, A) for all K alike; writes what is retrieved (R, n, K · V)."""
         keys, values = self._first(query.shape[1])
         scores, weights = self.scores[t], self.weights[t]
-        count, sources = keys.shape[:2]
-        torch.bmm(keys, self._queries(query), out=scores.view(count, sources, 1))
+        count, sources, size = keys.shape
+        each = torch.unflatten(query.transpose(0, 1), -1, (-1, size)).expand(-1, -1, self.keys.shape[2], -1)
+        torch.bmm(keys, each.reshape(-1, size, 1), out=scores.view(count, sources, 1))
         scores += self.padding[: query.shape[1]]
         torch.softmax(scores, dim=-1, out=weights)
         retrieved = torch.bmm(weights.view(count, 1, sources), values)
@@ -158,12 +144,6 @@ class Attending:
         """Returns the keys and values of the first rows (n · R · K, S, ·)."""
         return self.keys[:rows].flatten(0, 2), self.values[:rows].flatten(0, 2)
 
-    def _queries(self, query: Tensor) -> Tensor:
-        """Returns queries (n · R · K, A, 1)."""
-        _, _, prototypes, _, size = self.keys.shape
-        each = torch.unflatten(query.transpose(0, 1), -1, (-1, size))
-        return each.expand(-1, -1, prototypes, -1).reshape(-1, size, 1)
-
     def turn(self, d_scores: Tensor | None) -> None:
         """Prepares for going back, given the gradients of the scores (R, N, K, S) where they are used themselves."""
         by_position = torch.zeros_like(self.all_scores)
@@ -172,13 +152,7 @@ class Attending:
         self.d_scores, self.all_d_scores = torch.split(by_position, list(self.packing.counts)), by_position
 
     def backward(self, t: int, query: Tensor, d_out: Tensor) -> Tensor:
-        """Returns the gradient of the queries.
-
-        Args:
-            t: Which step.
-            query: As for `forward`.
-            d_out: Gradient of what was retrieved (R, n, K · V).
-        """
+        """Returns the gradient of a step's queries, given that of what was retrieved (R, n, K · V)."""
         replicas, rows = query.shape[:2]
         keys, values = self._first(rows)
         weights, d_scores = self.weights[t], self.d_scores[t]
@@ -208,11 +182,7 @@ class Attending:
 
 
 def attend_to_own(query: Tensor, states: Tensor, t: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Attends from queries (R, n, H) to the first t of states (B, R, T, H).
-
-    Returns:
-        Scores, weights (R, n, t) and what is retrieved (R, n, H).
-    """
+    """Attends from queries (R, n, H) to the first t of states (B, R, T, H): scores, weights, and what is retrieved."""
     seen = states[: query.shape[1], :, :t]
     scores = (seen @ query.transpose(0, 1).unsqueeze(-1)).squeeze(-1)  # (n, R, t)
     weights = torch.softmax(scores, dim=-1)

@@ -123,12 +123,7 @@ def attend_to_own_gradient(
 def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, later: Tensor | None) -> None:
     """Computes h of step t and attends from it to the only prototype, in one launch.
 
-    Args:
-        cells: Whose gates are complete.
-        attending: The attention, with one prototype.
-        t: Which step.
-        pre: Where to write h and what is retrieved, side by side (R, n, H + V).
-        later: Where to write h of the rows that have another step.
+    Writes h and what is retrieved to `pre`, side by side (R, n, H + V), and h of the rows with another step to `later`.
     """
     keys, values = attending.keys.squeeze(2), attending.values.squeeze(2)
     scores, weights = attending.scores[t].squeeze(2), attending.weights[t].squeeze(2)

@@ -42,16 +42,10 @@ def tile(x, s, d, x_s, real, size):
 def attend(
     query: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None, *, scores: Tensor, weights: Tensor, out: Tensor
 ) -> None:
-    """Attends from queries (R, n, K, A) to the first n of keys (R, B, K, S, A) and values (R, B, K, S, V).
+    """Attends from queries (R, n, K, A), those of all K may be one, to the first n of keys and values (R, B, K, S, ·).
 
-    Args:
-        query: The queries; those of all K may be one.
-        keys: What they are compared with.
-        values: What is retrieved.
-        bias: What is added to the scores (R, B, K, S); None: nothing.
-        scores: Where to write them before normalisation (R, n, K, S), in float32.
-        weights: Where to write them after it (R, n, K, S).
-        out: Where to write what is retrieved (R, n, K · V).
+    A bias (R, B, K, S) is added to the scores. Writes `scores` (R, n, K, S) before normalisation, in float32, `weights`
+    after it, and to `out` (R, n, K · V) what is retrieved.
     """
     replicas, rows, prototypes, size = query.shape
     sources, value_size = values.shape[3:]
@@ -98,23 +92,12 @@ def _attend(
 
 
 def attend_gradient(
-    keys: Tensor,
-    values: Tensor,
-    weights: Tensor,
-    *,
-    d_scores: Tensor | None,
-    d_out: Tensor,
-    d_all: Tensor,
+    keys: Tensor, values: Tensor, weights: Tensor, *, d_scores: Tensor | None, d_out: Tensor, d_all: Tensor
 ) -> Tensor:
     """Writes the whole gradient of the scores to `d_all` (R, n, K, S), and returns that of the queries (R, n, K, A).
 
-    Args:
-        keys: As for `attend`.
-        values: As for `attend`.
-        weights: What it wrote.
-        d_scores: Gradient of the scores where they are used themselves (R, n, K, S).
-        d_out: Gradient of what was retrieved (R, n, K · V).
-        d_all: Where to write.
+    Given are what `attend` read and wrote, and the gradients of the scores, where they are used themselves, and of what
+    was retrieved.
     """
     replicas, rows, prototypes, sources = weights.shape
     size, value_size = keys.shape[-1], values.shape[-1]
@@ -129,20 +112,7 @@ def attend_gradient(
 
 
 @triton.jit(  # what there is of numbers for each position is little: it need not be read several at a time
-    do_not_specialize=[
-        "rows",
-        "prototypes",
-        "sources",
-        "a_r",
-        "a_b",
-        "a_k",
-        "w_r",
-        "w_b",
-        "w_k",
-        "s_r",
-        "s_b",
-        "s_k",
-    ],
+    do_not_specialize=["rows", "prototypes", "sources", "a_r", "a_b", "a_k", "w_r", "w_b", "w_k", "s_r", "s_b", "s_k"],
     do_not_specialize_on_alignment=["d_all", "weights", "d_scores"],
 )
 def _attend_gradient(
@@ -175,12 +145,9 @@ def _attend_gradient(
 
 
 def weighed(factors: Tensor, vectors: Tensor, packing: Packing) -> Tensor:
-    """Returns, for every key of a row, the sum of the row's vectors over steps, weighed: (R, B, K, S, size).
+    """Returns, for every key of a row, the sum of the row's vectors (R, N, K, size) over steps, (R, B, K, S, size).
 
-    Args:
-        factors: Of each position and key (R, N, K, S).
-        vectors: Of each position (R, N, K, size); those of all K may be one.
-        packing: Which rows each step has.
+    They are weighed by the factors (R, N, K, S) of each position and key. The vectors of all K may be one.
     """
     replicas, _, prototypes, sources = factors.shape
     size = vectors.shape[-1]

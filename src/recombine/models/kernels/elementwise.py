@@ -50,11 +50,11 @@ def adam(
     betas: tuple[float, float],
     epsilon: float,
 ) -> None:
-    """Updates a float32 parameter (R · rows, ...) and its copy to compute with.
+    """Updates a float32 parameter (R · rows, ...) and its copy to compute with, which may be the parameter itself.
 
     Args:
         master: The parameter.
-        computed: Its copy, in the precision of the gradient; may be the parameter itself.
+        computed: Its copy, in the precision of the gradient.
         gradient: Contiguous.
         first: Moving average of the gradient.
         second: Moving average of its square.
@@ -114,44 +114,10 @@ def _squares(squares, gradient, size, start, parts, block: tl.constexpr):
     tl.store(squares + r * parts + start + part, tl.sum(g * g, axis=0))
 
 
-def random_words(seeds: Tensor, counter: Tensor, size: int) -> Tensor:
-    """Returns random 32-bit words (R, size), whose beginning does not depend on how many are asked for.
-
-    Args:
-        seeds: One per replica (R,).
-        counter: Which draw this is, a number on the device; it is raised by one.
-        size: How many.
-    """
-    out = torch.empty(len(seeds), size, dtype=torch.int32, device=seeds.device)
-    block = 1024
-    _random_words[(triton.cdiv(size, 4 * block), len(seeds))](out, seeds, counter, size, block=block)
-    counter += 1
-    return out
-
-
-@triton.jit
-def _random_words(out, seeds, counter, size, block: tl.constexpr):
-    r = tl.program_id(1).to(tl.int64)
-    place = tl.program_id(0) * block + tl.arange(0, block)
-    draw = tl.load(counter)
-    low, high = (draw & 0xFFFFFFFF).to(tl.uint32), (draw >> 32).to(tl.uint32)
-    zero = (place * 0).to(tl.uint32)
-    a, b, c, d = tl.philox(tl.load(seeds + r), place.to(tl.uint32), zero + low, zero + high, zero)
-    out += r * size + place * 4  # a draw gives four words
-    tl.store(out, a.to(tl.int32, bitcast=True), mask=place * 4 < size)
-    tl.store(out + 1, b.to(tl.int32, bitcast=True), mask=place * 4 + 1 < size)
-    tl.store(out + 2, c.to(tl.int32, bitcast=True), mask=place * 4 + 2 < size)
-    tl.store(out + 3, d.to(tl.int32, bitcast=True), mask=place * 4 + 3 < size)
-
-
 def random_bytes(seeds: Tensor, counter: Tensor, places: Tensor, size: int) -> Tensor:
-    """Returns random bytes (R, N, size), those of a place being the same whichever other places there are.
+    """Returns random bytes (R, N, size) for the positions at places (N,), the same whichever other places there are.
 
-    Args:
-        seeds: One per replica (R,).
-        counter: Which draw this is, a number on the device; it is raised by one.
-        places: The place of each position (N,).
-        size: How many bytes each position has.
+    They depend on the replica's seed (R,) and on the counter of draws, a number on the device, which is raised by one.
     """
     words = -(-size // 16)  # of 16 bytes, which is what one draw gives
     out = torch.empty(len(seeds), len(places), 4 * words, dtype=torch.int32, device=seeds.device)

@@ -1,23 +1,14 @@
 """What kernels share: how work is divided, dropout, and the four gates of LSTMs, H apart in memory (i, f, g, o)."""
 
-from typing import NamedTuple
-
 import triton
 import triton.language as tl
 from torch import Tensor
 
 
-class Tiles(NamedTuple):
-    """How many programs there are, and how many columns each of them computes."""
-
-    grid: tuple[int, int]
-    block: int
-
-
-def tiles(rows: int, columns: int) -> Tiles:
-    """Divides rows into tiles, given their columns."""
+def tiles(rows: int, columns: int) -> tuple[tuple[int, int], int]:
+    """Divides rows and columns into tiles: the grid of programs, and how many columns each of them computes."""
     block = min(1024, triton.next_power_of_2(columns))
-    return Tiles((rows, triton.cdiv(columns, block)), block)
+    return (rows, triton.cdiv(columns, block)), block
 
 
 def strides(*tensors: Tensor | None) -> list[int]:
