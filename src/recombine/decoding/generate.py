@@ -157,16 +157,7 @@ def _draw(
 
 
 class _Run:
-    """A decoder on its way: the context, the state, the tokens so far.
-
-    Args:
-        model: In evaluation mode.
-        prototypes: Token ids (R, B, K, S), padded.
-        noise: For z, and for dropout if it acts.
-        dropout: Whether dropout acts.
-        width: How many sequences are generated from each tuple of prototypes.
-        prefix: The tokens (R, B, P) that every sequence has to begin with.
-    """
+    """A decoder on its way: the context, the state, the tokens so far; `width` sequences from each tuple."""
 
     def __init__(
         self,

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from recombine.data.vocabulary import EOS, PAD, UNK, Vocabulary
@@ -68,10 +67,17 @@ def trace(
     Raises:
         RecombineError: If there are more or fewer prototypes than the network has, or a token that it does not know.
     """
-    _check(model, vocabulary, prototypes, d)
+    expected = model.architecture.prototypes
+    if len(prototypes) != expected:
+        raise RecombineError(f"the network has {expected} prototypes, got {len(prototypes)}.")
+    for token in chain(d, *prototypes):
+        if UNK in vocabulary.encode((token,)):
+            raise RecombineError(f"the network does not know the token {token!r}.")
     device = model.embed.weight.device
     target = torch.tensor(vocabulary.encode(d), device=device).expand(model.replicas, 1, -1)  # (R, 1, T)
-    sources = _padded(prototypes, vocabulary).to(device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
+    ids = [torch.tensor(vocabulary.encode(tokens), device=device) for tokens in prototypes]
+    padded = pad_sequence(ids, batch_first=True, padding_value=PAD) if ids else target.new_empty(0, 0)
+    sources = padded.expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
     context = model.remember(sources)
     z = model.propose(sources, target, Noise([seed] * model.replicas, device)) if model.latent is not None else None
     _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
@@ -94,20 +100,3 @@ def trace(
         written=written.cpu().numpy(),
         shares=torch.stack([stream.sum(-1) for stream in streams], -1).cpu().numpy(),
     )
-
-
-def _check(model: Recombiner, vocabulary: Vocabulary, prototypes: Sequence[Tokens], d: Tokens) -> None:
-    expected = model.architecture.prototypes
-    if len(prototypes) != expected:
-        raise RecombineError(f"the network has {expected} prototypes, got {len(prototypes)}.")
-    for token in (token for tokens in (d, *prototypes) for token in tokens):
-        if UNK in vocabulary.encode((token,)):
-            raise RecombineError(f"the network does not know the token {token!r}.")
-
-
-def _padded(prototypes: Sequence[Tokens], vocabulary: Vocabulary) -> Tensor:
-    """Returns the prototypes' ids (K, S)."""
-    if not prototypes:
-        return torch.empty(0, 0, dtype=torch.long)
-    ids = [torch.tensor(vocabulary.encode(tokens)) for tokens in prototypes]
-    return pad_sequence(ids, batch_first=True, padding_value=PAD)

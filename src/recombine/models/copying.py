@@ -71,12 +71,12 @@ STYLES: dict[str, Callable[[Scores], Tensor]] = {
 def target_log_probability(
     entries: Tensor, sources: Tensor, target: Tensor, *, may_write: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Sums, for every position, the entries that produce the target token.
+    """Sums, for every position, the entries (R, N, V + C) that produce the target token (R, N).
 
     Args:
-        entries: Log-probabilities (R, N, V + C).
+        entries: Log-probabilities.
         sources: Which token each of the C copy entries produces (R, N, C).
-        target: Target tokens (R, N).
+        target: Target tokens.
         may_write: Where False, the write entry is left out (write-dropout, appendix A.3).
 
     Returns:

@@ -13,20 +13,13 @@ class Packing:
     Args:
         counts: Of each step, how many of the first rows it has: all at first, never more than the step before.
         device: Where its tensors are.
-
-    Attributes:
-        steps: T, the number of steps.
-        batch: B, how many rows there are.
-        total: N.
-        starts: Which position is the first of each step.
-        full: Whether every step has all rows.
     """
 
     def __init__(self, counts: tuple[int, ...], device: torch.device) -> None:
         self.counts, self.device = counts, device
-        self.steps, self.batch, self.total = len(counts), counts[0], sum(counts)
-        self.starts = np.cumsum([0, *counts[:-1]]).tolist()
-        self.full = counts[-1] == counts[0]
+        self.steps, self.batch, self.total = len(counts), counts[0], sum(counts)  # T, B and N
+        self.starts = np.cumsum([0, *counts[:-1]]).tolist()  # the first position of each step
+        self.full = counts[-1] == counts[0]  # whether every step has all rows
 
     @staticmethod
     @lru_cache(maxsize=256)

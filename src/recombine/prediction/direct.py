@@ -63,21 +63,13 @@ def _random(count: int, size: int, rng: np.random.Generator, *, but: int | None 
 
 @dataclass
 class Question:
-    """An input on its way to an answer.
-
-    Attributes:
-        x: The input.
-        tuples: Its prototypes (tuples, n): positions among the training examples.
-        prefix: The ids of x ▷, which every output follows.
-        candidates: The different outputs that each replica found, by their token ids up to EOS.
-        scores: Their log-probabilities.
-    """
+    """An input on its way to an answer; candidates are the different outputs that each replica found."""
 
     x: Tokens
-    tuples: Integers
-    prefix: list[int]
-    candidates: list[dict[tuple[int, ...], Tokens]] = field(default_factory=list)
-    scores: list[list[float]] = field(default_factory=list)
+    tuples: Integers  # its prototypes (tuples, n): positions among the training examples
+    prefix: list[int]  # the ids of x ▷, which every output follows
+    candidates: list[dict[tuple[int, ...], Tokens]] = field(default_factory=list)  # by token ids up to EOS
+    scores: list[list[float]] = field(default_factory=list)  # log-probabilities of the candidates
 
     @property
     def longest(self) -> int:
@@ -97,13 +89,9 @@ def chunks(
     sequences: Callable[[Question], int | np.ndarray],
     alike: Callable[[Question], int] = lambda _: 0,
 ) -> Iterator[list[Question]]:
-    """Yields questions in order, in chunks of one question or of at most a number of sequences.
+    """Yields questions in order, in chunks of one question or of at most `batch` sequences.
 
-    Args:
-        questions: What to divide.
-        batch: The most sequences of a chunk.
-        sequences: How many a question has: for all replicas, or for each.
-        alike: What all questions of a chunk must have in common.
+    `sequences` says how many a question has, for all replicas or for each; `alike` what those of a chunk must share.
     """
     chunk: list[Question] = []
     total: int | np.ndarray = 0

@@ -197,12 +197,8 @@ def copied_tokens(
 ) -> dict[int, str]:
     """Returns the tokens that were copied without being in the vocabulary, by their place in the output.
 
-    Args:
-        ids: The output.
-        places: Where each token was copied from, if it was: from the sequence so far, own[t] tokens, then the source.
-        own: How many tokens of the sequence so far could be copied at each step.
-        before: What the sequence began with, before the output.
-        source: What the output was copied from otherwise.
+    `places` says where each token was copied from, if it was: from the sequence so far, of which own[t] tokens could be
+    copied at step t and which began with `before`; or, after these, from the source.
     """
     found: dict[int, str] = {}
     for t, id_ in enumerate(ids):

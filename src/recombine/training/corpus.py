@@ -15,21 +15,13 @@ from recombine.example import Example, Tokens
 
 @dataclass(frozen=True)
 class Corpus:
-    """Rows (target, source 1..n) over tables of token ids, per replica or shared by all (a leading axis of 1).
+    """Rows (target, source 1..n) over tables of token ids, per replica or shared by all (a leading axis of 1)."""
 
-    Attributes:
-        sources: What is read (1 or R, N, S), padded.
-        targets: What is written (1 or R, M, T), padded.
-        rows: Indices (1 or R, m, 1 + n): into targets, then into sources.
-        target_lengths: Length of each row's target (1 or R, m), on the host.
-        source_lengths: Length of each row's longest source (1 or R, m), on the host; 0 if there is none.
-    """
-
-    sources: Tensor
-    targets: Tensor
-    rows: Tensor
-    target_lengths: np.ndarray
-    source_lengths: np.ndarray
+    sources: Tensor  # what is read (1 or R, N, S), padded
+    targets: Tensor  # what is written (1 or R, M, T), padded
+    rows: Tensor  # indices (1 or R, m, 1 + n): into targets, then into sources
+    target_lengths: np.ndarray  # of each row's target (1 or R, m), on the host
+    source_lengths: np.ndarray  # of each row's longest source (1 or R, m), on the host; 0 if there is none
 
     @property
     def longest(self) -> int:

@@ -22,7 +22,7 @@ class PopulationAdam:
         model: Parameters start with an axis of R (or R times a number of) rows.
         replicas: R.
         lr: The initial learning rate.
-        clip: Largest gradient norm of a replica; None: gradients stay as they are.
+        clip: Largest gradient norm of a replica; None: no clipping.
         precision: What the network computes in where there are kernels; its parameters are turned into it.
 
     Attributes:

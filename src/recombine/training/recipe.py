@@ -16,17 +16,11 @@ Precision = Literal["bfloat16", "float32"]
 
 
 class Duration(NamedTuple):
-    """How long a recipe trains on given data.
-
-    Attributes:
-        epochs: Rounds of `steps_per_epoch` steps; after each one the networks are judged.
-        steps_per_epoch: Optimiser steps in an epoch.
-        patience: Epochs without improvement after which a replica's learning rate is halved; 0: never.
-    """
+    """How long a recipe trains on given data; the networks are judged after each epoch."""
 
     epochs: int
     steps_per_epoch: int
-    patience: int = 0
+    patience: int = 0  # epochs without improvement after which a replica's learning rate is halved; 0: never
 
     @property
     def steps(self) -> int:

@@ -39,14 +39,9 @@ def _held(tokens: Tensor, ids: int) -> Tensor:
 
 
 def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise: Noise) -> tuple[Tensor, Tensor]:
-    """Renames tokens of some tuples to stand-ins.
+    """Renames tokens of some tuples, at this rate, to stand-ins: in prototypes (R, B, n, S), n ≥ 2, and targets.
 
-    Args:
-        sources: Prototypes (R, B, n, S), n ≥ 2.
-        target: Targets (R, B, T).
-        pool: Which ids are stand-ins (R, ids); what a tuple's own prototypes hold is none for it.
-        rate: The share of tuples to disguise.
-        noise: Where the choice of tuples and of stand-ins comes from.
+    `pool` says which ids are stand-ins (R, ids); what a tuple's own prototypes hold is none for it.
     """
     batch, ids = target.shape[1], pool.shape[1]
     supplied = _held(target, ids) & ~_held(sources[:, :, 0], ids) & _held(sources[:, :, 1:], ids)
@@ -63,17 +58,11 @@ def disguised(sources: Tensor, target: Tensor, pool: Tensor, rate: float, noise:
 
 @dataclass(frozen=True)
 class Twins:
-    """Pairs of tokens that are renamed together.
+    """Pairs of tokens that are renamed together."""
 
-    Attributes:
-        pairs: Ids of the input's and the output's token of each pair (C, 2).
-        vocabulary: Number of ids that are tokens' own; from there on, every two are a pair of names.
-        names: How many pairs of names there are.
-    """
-
-    pairs: Tensor
-    vocabulary: int
-    names: int
+    pairs: Tensor  # ids of the input's and the output's token of each pair (C, 2)
+    vocabulary: int  # number of ids that are tokens' own; from there on, every two are a pair of names
+    names: int  # how many pairs of names there are
 
     @classmethod
     def of(cls, table: Tensor, vocabulary: int, names: int) -> Self:
@@ -93,14 +82,15 @@ class Twins:
         Pairs that the prototypes do not hold, or for which no names are left, keep their own.
         """
         replicas, batch = sources.shape[:2]
-        own = self._own(sources).expand(replicas, batch, -1)
+        own = self._own.expand(replicas, batch, -1)
         chosen = _held(sources, own.shape[-1])[..., self.pairs].any(-1)  # (R, B, C)
         # The k-th pair held gets the k-th pair of names in random order.
         order = noise.uniform(batch, self.names).argsort(-1)
         return self._named(own, chosen, order)
 
-    def _own(self, like: Tensor) -> Tensor:
-        return torch.arange(self.vocabulary + 2 * self.names, device=like.device)
+    @property
+    def _own(self) -> Tensor:
+        return torch.arange(self.vocabulary + 2 * self.names, device=self.pairs.device)
 
     def _named(self, own: Tensor, chosen: Tensor, order: Tensor) -> Tensor:
         place = chosen.cumsum(-1) - 1
@@ -119,14 +109,14 @@ class Twins:
 
     def undone(self, names: Tensor) -> Tensor:
         """Returns what each id was called before (R, B, ids); a name that stands for nothing becomes unknown."""
-        own = self._own(names).expand_as(names)
+        own = self._own.expand_as(names)
         nothing = own.masked_fill(own >= self.vocabulary, UNK)
         return nothing.scatter(-1, names[..., : self.vocabulary], own[..., : self.vocabulary])
 
     def fixed(self) -> Tensor:
         """Returns one way (ids,) to call every id, for judging a network that knows twins by no names of their own."""
         chosen = torch.ones(len(self.pairs), dtype=torch.bool, device=self.pairs.device)
-        return self._named(self._own(self.pairs), chosen, torch.arange(self.names, device=self.pairs.device))
+        return self._named(self._own, chosen, torch.arange(self.names, device=self.pairs.device))
 
 
 def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
@@ -149,18 +139,10 @@ def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
 def unknown(
     sources: Tensor, target: Tensor, ids: int, rate: float, noise: Noise, *, copied: bool
 ) -> tuple[Tensor, Tensor]:
-    """Replaces some tokens by UNK, the token for what was never seen.
+    """Replaces some tokens of the sources, at this rate, by UNK, the token for what was never seen.
 
     A predictor meets names in new inputs that no training example holds. If it copies, it can write them all the same,
-    but only if it has learned to copy what it does not know.
-
-    Args:
-        sources: Prototypes (R, B, n, S).
-        target: Targets (R, B, T).
-        ids: Number of token ids.
-        rate: How often a token of the sources is renamed.
-        noise: Where the choice comes from.
-        copied: Whether the network copies. Else what it has to write stays as it is.
+    but only if it has learned to copy what it does not know. If it does not, what it has to write stays as it is.
     """
     held = _held(sources, ids)
     held[..., : SEP + 1] = False

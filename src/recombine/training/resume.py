@@ -27,12 +27,7 @@ EVERY = 20.0
 class Checkpoint:
     """A file that holds a trainer's state between two epochs.
 
-    Args:
-        path: The file; that of a run with another recipe, other data or other seeds is not used.
-        recipe: How networks are trained.
-        corpus: The data.
-        groups: For each replica, the groups of rows that it draws from.
-        seeds: The replicas' seeds.
+    That of a run with another recipe, other data, other groups of rows for a replica or other seeds is not used.
     """
 
     def __init__(

@@ -22,17 +22,11 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are drawn together.
+    """Rows that are drawn together."""
 
-    Attributes:
-        rows: Indices of rows; they are gone through in shuffled order, again and again.
-        share: The probability that a draw comes from this group.
-        weights: How likely each row is to be drawn, with replacement, instead of going through all in turn.
-    """
-
-    rows: np.ndarray
-    share: float = 1.0
-    weights: np.ndarray | None = None
+    rows: np.ndarray  # indices, which are gone through in shuffled order, again and again
+    share: float = 1.0  # the probability that a draw comes from this group
+    weights: np.ndarray | None = None  # how likely each row is to be drawn, with replacement, instead of in turn
 
 
 def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequence[float] | None = None) -> list[Group]:

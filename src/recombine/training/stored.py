@@ -85,21 +85,13 @@ DIRECTION = "direction"
 
 @dataclass(frozen=True)
 class Stored:
-    """A population as it lies on disk.
-
-    Attributes:
-        recipe: How it was trained.
-        seeds: One per replica.
-        vocabulary: Its tokens.
-        fitted: The networks and how they came about.
-        notes: What else is kept for whoever trained it, JSON-friendly; no network depends on it.
-    """
+    """A population as it lies on disk: one network for each seed."""
 
     recipe: Recipe
     seeds: Sequence[int]
     vocabulary: Vocabulary
     fitted: Fitted
-    notes: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)  # for whoever trained it, JSON-friendly
 
     def settings(self) -> dict[str, Any]:
         """Returns what goes into the manifest."""

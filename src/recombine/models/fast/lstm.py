@@ -40,16 +40,10 @@ def summed(rows: Tensor) -> Tensor:
 
 
 class Reading:
-    """How sequences of several lengths are read in both directions without their padding.
+    """How sequences of several lengths (R, N), at least 1, are read in both directions without padding (to S steps).
 
     Rows are read longest first, and both directions begin at their own first position: where a row ends it is left out.
-
-    Args:
-        lengths: How many positions of each sequence are real, at least one, (R, N).
-        steps: S, the length of the longest with padding.
-
-    Attributes:
-        packing: Which rows each step has; P positions in all.
+    The packing, which rows each step has, has P positions in all.
     """
 
     def __init__(self, lengths: Tensor, steps: int) -> None:

@@ -16,14 +16,10 @@ BLOCK = 1 << 17
 
 
 class Cells:
-    """The cells of LSTMs at all steps, forth and back.
+    """The cells of LSTMs at all steps, forth and back, from a first cell state c (R, B, H).
 
-    Args:
-        gates: What inputs add to the gates (R, N, 4H: input, forget, new, output). Whoever uses this adds what states
-            do; they may become activations.
-        bias: Of the gates (R, 1, 4H).
-        c: The first cell state (R, B, H).
-        packing: Which rows each step has.
+    `gates` is what inputs add to them (R, N, 4H: input, forget, new, output). Whoever uses this adds what states do.
+    They may become activations.
     """
 
     def __init__(self, gates: Tensor, bias: Tensor, c: Tensor, packing: Packing) -> None:
@@ -108,15 +104,9 @@ class Cells:
 
 
 class Attending:
-    """Attention from each step to keys that are the same for all, forth and back.
+    """Attention from each step to keys (R, B, K, S, A) and values (R, B, K, S, V) that are the same for all.
 
-    Rows come first in memory, so that what the first n have is one block.
-
-    Args:
-        keys: (R, B, K, S, A).
-        values: (R, B, K, S, V).
-        padding: What is added to the scores (R, B, K, S).
-        packing: Which rows each step has.
+    Rows come first in memory, so that what the first n have is one block. Padding (R, B, K, S) is added to the scores.
     """
 
     def __init__(self, keys: Tensor, values: Tensor, padding: Tensor, packing: Packing) -> None:
