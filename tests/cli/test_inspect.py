@@ -26,11 +26,15 @@ def test_counts(run: Run) -> None:
     assert found["test"] is None
 
 
-def test_overlap_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> None:
+def test_overlap_with_a_test_set_and_tags_of_word_forms(run: Run, train: Path, words: Path, tmp_path: Path) -> None:
     test = tmp_path / "test.tsv"
     test.write_text("walk\tI_WALK\nwalk twice\tWRONG\nnod\tI_NOD\n")
     found = inspected(run, train, "--test", test)["test"]
     assert found == {"examples": 3, "pairs": 1, "inputs": 2, "unseen_tokens": ["I_NOD", "WRONG", "nod"]}
+    options = ("--epsilon", "0.1", "--neighborhood", "none")
+    tags = {"[PST]": 1, "[PL]": 12, "[PROG]": 12, "[PRS]": 12, "[SG]": 13, "[V]": 25}
+    assert inspected(run, words, *options)["tags"] == tags
+    assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, *options).out
 
 
 @pytest.mark.parametrize(("rule", "prototypes"), [("one-prototype", 1), ("long-short", 2), ("long-long", 2)])
@@ -45,11 +49,6 @@ def test_worked_examples_are_training_examples(run: Run, train: Path, rule: str,
     for worked in coverage["examples"]:
         assert len(worked) == 1 + prototypes
         assert all((tuple(example["x"]), tuple(example["y"])) in known for example in worked)
-
-
-def test_auto_takes_the_rule_that_suits_the_data(run: Run, train: Path, words: Path) -> None:
-    assert [found["rule"] for found in inspected(run, train)["coverage"]] == ["swap"]  # the first two rarely do
-    assert [found["rule"] for found in inspected(run, words)["coverage"]] == ["tagged"]
 
 
 def test_auto_finds_what_augment_finds(run: Run, tmp_path: Path) -> None:
@@ -71,19 +70,16 @@ def test_auto_finds_what_augment_finds(run: Run, tmp_path: Path) -> None:
         assert shown["share"] == learned.coverage(examples)
 
 
-def test_all_none_and_nothing_found(run: Run, train: Path) -> None:
+def test_which_rules_are_shown(run: Run, train: Path, words: Path) -> None:
     (shown,) = inspected(run, "-", stdin="a\tA\nb\tB\n")["coverage"]
     assert (shown["share"], shown["examples"]) == (0, [])
-    rules = [found["rule"] for found in inspected(run, train, "--neighborhood", "all")["coverage"]]
-    assert rules == ["one-prototype", "long-short", "long-long", "swap"]
-    assert inspected(run, train, "--neighborhood", "none")["coverage"] == []
-
-
-def test_tags_of_word_forms(run: Run, words: Path) -> None:
-    options = ("--epsilon", "0.1", "--neighborhood", "none")
-    found = inspected(run, words, *options)
-    assert found["tags"] == {"[PST]": 1, "[PL]": 12, "[PROG]": 12, "[PRS]": 12, "[SG]": 13, "[V]": 25}
-    assert "[PST] (1, rare), [PL] (12)," in run("inspect", words, *options).out
+    for file, options, rules in (
+        (train, (), ["swap"]),  # auto; the first two rarely suit
+        (words, (), ["tagged"]),
+        (train, ("--neighborhood", "all"), ["one-prototype", "long-short", "long-long", "swap"]),
+        (train, ("--neighborhood", "none"), []),
+    ):
+        assert [found["rule"] for found in inspected(run, file, *options)["coverage"]] == rules
 
 
 @pytest.mark.parametrize("extra", [(), ("--epsilon", "0.02")])
@@ -149,9 +145,6 @@ def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(
     assert "--header" in done.err
     assert "looks like" not in skipped.err
     assert (done.document["examples"], skipped.document["examples"]) == (3, 2)
-
-
-def test_a_header_of_word_forms_need_not_be_told_from_them(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "forms.tsv").write_text(FORMS)
-    assert_is_sentence(run("inspect", tmp_path / "forms.tsv"), ["found 3 columns", "--header"])
-    assert inspected(run, tmp_path / "forms.tsv", "--header")["examples"] == 2
+    if text == FORMS:  # whose format need not be named
+        assert_is_sentence(run("inspect", "-", stdin=FORMS), ["found 3 columns", "--header"])
+        assert inspected(run, "-", "--header", stdin=FORMS)["examples"] == 2

@@ -40,9 +40,6 @@ def test_describes_means_over_the_population_and_the_time_that_is_left() -> None
     assert describe(20, 60, HALFWAY, judged="accuracy") == "loss 2.500, accuracy 0.750, 60 s left"
     assert describe(1, 21, HALFWAY).endswith(", 10 min left")
     assert describe(1, 2, History(loss=[[1.0]], seconds=1.0), judged="accuracy") == "loss 1.000, 1 s left"
-
-
-def test_the_time_left_keeps_to_the_bound() -> None:
     assert describe(20, 60, HALFWAY, max_time=41).endswith(", 11 s left")
     assert describe(20, 60, HALFWAY, max_time=29).endswith(", 0 s left")
 
@@ -128,17 +125,15 @@ def test_the_remaining_time_is_that_of_the_whole(clock: Clock, capsys: pytest.Ca
     matrix.expect(40.0)  # half of what was expected
     assert matrix.remaining == "60 s left"
     assert capsys.readouterr().err == "one: 30 s; 2 min left in all.\n"
-
-
-def test_a_slow_stage_tells_more_than_a_quick_one_before_it(clock: Clock) -> None:
-    matrix = MatrixProgress()
-    matrix.expect(100.0)
-    with matrix("neighborhoods", 10.0):
+    slower = MatrixProgress()  # a slow stage tells more than a quick one before it
+    slower.expect(100.0)
+    clock.now = 0.0
+    with slower("neighborhoods", 10.0):
         clock.now = 1.0
-    with matrix("networks", 50.0) as report:
+    with slower("networks", 50.0) as report:
         clock.now = 61.0
         report(1, 10, History(loss=[[2.0]], seconds=60.0))  # 5 of 50 took 60 s, and 85 are left in all
-        assert matrix.remaining == "17 min left"
+        assert slower.remaining == "17 min left"
 
 
 def test_lines_about_a_whole_table_come_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:

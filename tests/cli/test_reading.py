@@ -73,24 +73,18 @@ def test_words_and_characters_are_not_mixed_without_a_word(
     assert "--tokens characters" in done.err
 
 
-def test_what_was_oversampled_is_known_to_the_audit_that_is_named(run: Run, dates: Path, tmp_path: Path) -> None:
-    made = run(
-        "augment", dates, "--tokens", "characters", "--method", "oversample", "-n", 5, "-o", tmp_path / "o.jsonl"
-    )
-    found = run(*named(made), "--json").document
-    assert (found["n"], found["novel"]) == (5, 0)
+def test_samples_are_read_by_the_command_that_is_named_as_they_were_written(
+    run: Run, dates: Path, table: Path, tmp_path: Path
+) -> None:
+    def made(file: Path, *options: str, name: str) -> list[str]:
+        words = ("--tokens", "characters", *options, "--method", "oversample", "-n", 5, "-o", tmp_path / name)
+        return named(run("augment", file, *words))
 
-
-def test_samples_of_some_columns_are_audited_beside_them(run: Run, table: Path, tmp_path: Path) -> None:
-    options = ("--tokens", "characters", *LAYOUT)
-    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "-o", tmp_path / "o.jsonl")
-    assert run(*named(made), "--json").document["novel"] == 0
-
-
-def test_tsv_of_two_columns_is_not_read_by_the_columns_of_another_file(run: Run, table: Path, tmp_path: Path) -> None:
-    options = ("--tokens", "characters", *LAYOUT)
-    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "-o", tmp_path / "o.tsv")
-    found = run(*named(made), "--neighborhood", "none", "--json").document
+    for file, options, name in ((dates, (), "dates.jsonl"), (table, LAYOUT, "table.jsonl")):
+        found = run(*made(file, *options, name=name), "--json").document
+        assert (found["n"], found["novel"]) == (5, 0)
+    # A TSV file of two columns is not read by the columns of another.
+    found = run(*made(table, *LAYOUT, name="o.tsv"), "--neighborhood", "none", "--json").document
     assert (found["examples"], found["y"]["max_length"]) == (5, len("1990-06-10"))
 
 

@@ -18,25 +18,20 @@ pytestmark = pytest.mark.usefixtures("tiny")
 
 
 def test_what_was_trained_can_be_evaluated(run: Run, train: Path, tmp_path: Path) -> None:
-    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu", "--threads", 1)
-    assert (done.code, done.out) == (0, ""), done.err
+    done = run("train", train, "-o", tmp_path / "model").ok
+    assert (done.out, done.last) == ("", f"Next: recombine evaluate {tmp_path}/model FILE")
     assert "Training the predictor: 100 %" in done.err
-    assert done.last == f"Next: recombine evaluate {tmp_path}/model FILE"
-    scored = run("evaluate", tmp_path / "model", train, "--device", "cpu", "--json")
-    assert scored.document["exact_match"]["mean"] > 0.8
+    assert run("evaluate", tmp_path / "model", train, "--json").document["exact_match"]["mean"] > 0.8
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv"]
 
 
 def test_new_examples_are_learned_from(run: Run, train: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.tsv"
     new.write_text("hop\tI_HOP\nhop twice\tI_HOP I_HOP\n")
-    options = ("--augmented", new, "--p-aug", "0.3", "--device", "cpu", "--json")
-    done = run("train", train, "-o", tmp_path / "model", *options)
-    report = done.document
+    report = run("train", train, "-o", tmp_path / "model", "--augmented", new, "--p-aug", "0.3", "--json").document
     assert (report["examples"], report["augmented"], report["seeds"]) == (29, [2], [0])
     assert report["held_out_accuracy"] is None
-    scored = run("evaluate", tmp_path / "model", new, "--device", "cpu", "--json")
-    assert scored.document["exact_match"]["mean"] == 1.0
+    assert run("evaluate", tmp_path / "model", new, "--json").document["exact_match"]["mean"] == 1.0
 
 
 def test_new_examples_of_another_kind_are_warned_of(run: Run, train: Path, tmp_path: Path) -> None:
@@ -51,13 +46,6 @@ def test_new_examples_of_another_kind_are_warned_of(run: Run, train: Path, tmp_p
     assert run("train", train, *options).err.count("Warning:") == 2
     files.write([Example(("walk", "hop"), ("I_WALK", "I_HOP"))], new, force=True)
     assert "Warning" not in run("train", train, *options).err
-
-
-def test_a_population_has_consecutive_seeds(run: Run, train: Path, tmp_path: Path) -> None:
-    options = ("--seeds", 2, "--seed", 5, "--epochs", 1, "--device", "cpu", "--json")
-    report = run("train", train, "-o", tmp_path / "model", *options).document
-    assert report["seeds"] == [5, 6]
-    assert Predictor.load(tmp_path / "model", device="cpu").seeds == (5, 6)
 
 
 def test_each_network_gets_its_own_samples_if_there_are_such(train: Path, tmp_path: Path) -> None:
@@ -81,20 +69,31 @@ def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(wor
 
 
 def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
-    options = ("--epochs", 10**6, "--max-time", "0.3", "--device", "cpu", "--json")
-    done = run("train", train, "-o", tmp_path / "model", *options)
+    done = run("train", train, "-o", tmp_path / "model", "--epochs", 10**6, "--max-time", "0.3", "--json")
     report = done.document
     assert report["stopped_by_max_time"]
     assert 0.3 <= report["seconds"] < 5
     assert "--max-time" in done.err
 
 
-def test_a_model_is_replaced_only_by_force(run: Run, train: Path, tmp_path: Path) -> None:
-    arguments = ("train", train, "-o", tmp_path / "model", "--epochs", 1, "--device", "cpu")
-    assert run(*arguments).code == 0
-    assert_is_sentence(run(*arguments, "--seed", 1), [str(tmp_path / "model"), "already", "--force"])
-    assert run(*arguments, "--seed", 1, "--force").code == 0
-    assert Predictor.load(tmp_path / "model", device="cpu").seeds == (1,)
+def test_a_model_is_replaced_only_by_force_and_a_population_has_consecutive_seeds(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("train", train, "-o", tmp_path / "model", "--epochs", 1)
+    with locked(tmp_path / "model"):
+        done = run(*arguments)
+    assert_is_sentence(done, [str(tmp_path / "model"), "process", "is working on this", "Wait"])
+    with monkeypatch.context() as patched:
+        patched.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
+        done = run(*arguments)
+    assert (done.code, done.out) == (130, "")
+    assert "starts anew" in done.err
+    assert not (tmp_path / "model").exists()
+    assert run(*arguments).ok
+    other = ("--seed", 5, "--seeds", 2)
+    assert_is_sentence(run(*arguments, *other), [str(tmp_path / "model"), "already", "--force"])
+    assert run(*arguments, *other, "--force", "--json").document["seeds"] == [5, 6]
+    assert Predictor.load(tmp_path / "model", device="cpu").seeds == (5, 6)
 
 
 KILLED = """
@@ -169,15 +168,6 @@ def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_an_interrupt_before_anything_was_saved(
-    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
-    done = run("train", train, "-o", tmp_path / "model", "--device", "cpu")
-    assert (done.code, done.out) == (130, "")
-    assert "starts anew" in done.err
-
-
 @pytest.mark.slow
 def test_the_state_of_another_training_is_not_gone_on_from(
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -217,10 +207,3 @@ def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_agai
     assert run(*arguments).ok
     assert not (tmp_path / "out.training").exists()
     assert_is_sentence(run(*arguments), ["already", "--force"])
-
-
-def test_two_processes_do_not_train_one_model(run: Run, train: Path, tmp_path: Path) -> None:
-    with locked(tmp_path / "model"):
-        done = run("train", train, "-o", tmp_path / "model", "--epochs", 1, "--device", "cpu")
-    assert_is_sentence(done, [str(tmp_path / "model"), "process", "is working on this", "Wait"])
-    assert not (tmp_path / "model").exists()

@@ -28,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def draw(run: Run, model: Path, *options: object) -> Outcome:
-    return run("picture", model, "--device", "cpu", "--threads", 1, *options)
+    return run("picture", model, *options)
 
 
 def test_the_picture_is_of_the_sample_that_was_picked(run: Run, model: Path, tmp_path: Path) -> None:
@@ -43,14 +43,13 @@ def test_the_picture_is_of_the_sample_that_was_picked(run: Run, model: Path, tmp
             assert str(prototype) in done.err
 
 
-def test_the_same_seed_gives_the_same_bytes(run: Run, model: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_mistakes_of_picture_are_said(
+    run: Run, model: Path, predictors: Path, tmp_path: Path
+) -> None:
     first, again, *others = (draw(run, model, "--pick", 4, "--seed", seed, "-o", "-").out for seed in (0, 0, 1, 2))
     assert first == again
     assert {*others} != {first}
     assert first.startswith("<svg ")
-
-
-def test_mistakes_of_picture_are_said(run: Run, model: Path, predictors: Path, tmp_path: Path) -> None:
     (tmp_path / "taken.svg").write_text("mine")
     assert draw(run, model, "-o", tmp_path / "taken.svg", "--force").ok
     assert_is_sentence(draw(run, model, "-o", tmp_path / "taken.svg"), ["taken.svg", "exists already", "--force"])
@@ -70,8 +69,3 @@ def test_the_page_of_the_run_is_written(run: Run, tmp_path: Path) -> None:
     done = run("report", folder, "-o", tmp_path / "report.html", "--force").ok
     assert (tmp_path / "report.html").read_text("utf-8") == render(read_run(folder))
     assert "report.html" in done.err
-
-
-def test_a_report_of_another_format(run: Run, tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", {**sample_run(), "format": 2})
-    assert_is_sentence(run("report", folder, "-o", "-"), ["run.json", "format is 2"])
