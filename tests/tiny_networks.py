@@ -12,48 +12,36 @@ from recombine.training.presets import (
     SMALL_WORD_FORM_PREDICTOR,
 )
 
+LITTLE, QUICK = {"embedding": 16}, {"lr": 0.02, "min_steps": 0}
 GENERATOR = replace(
     SMALL_GENERATOR,
+    # Without dropout, a hundred steps suffice to give samples.
     network=replace(
-        SMALL_GENERATOR.network,
-        hidden=24,
-        embedding=16,
-        attention=16,
-        dropout=0.0,
-        state_dropout=0.0,
-        write_dropout=0.0,  # without, a hundred steps suffice to give samples
+        SMALL_GENERATOR.network, **LITTLE, hidden=24, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.0
     ),
+    **QUICK,
     batch=16,
-    lr=0.02,
     epochs=6,
-    min_steps=0,
     max_steps=None,
 )
 PREDICTOR = replace(
     SMALL_PREDICTOR,
-    network=replace(SMALL_PREDICTOR.network, hidden=32, embedding=16, dropout=0.0, feed_dropout=0.0),
+    network=replace(SMALL_PREDICTOR.network, **LITTLE, hidden=32, dropout=0.0, feed_dropout=0.0),
+    **QUICK,
     batch=8,
-    lr=0.02,
     epochs=30,
-    min_steps=0,
     held_out=0.0,
 )
+WORD_FORM_NETWORK = replace(SMALL_WORD_FORM_GENERATOR.network, **LITTLE, hidden=24)
 WORD_FORM_GENERATOR = replace(
-    SMALL_WORD_FORM_GENERATOR,
-    network=replace(SMALL_WORD_FORM_GENERATOR.network, hidden=24, embedding=16),
-    batch=32,
-    lr=0.02,
-    epochs=6,
-    min_steps=0,
-    max_steps=None,
+    SMALL_WORD_FORM_GENERATOR, network=WORD_FORM_NETWORK, **QUICK, batch=32, epochs=6, max_steps=None
 )
 WORD_FORM_PREDICTOR = replace(
     SMALL_WORD_FORM_PREDICTOR,
-    network=replace(SMALL_WORD_FORM_PREDICTOR.network, hidden=32, embedding=16),
+    network=replace(SMALL_WORD_FORM_PREDICTOR.network, **LITTLE, hidden=32),
+    **QUICK,
     batch=8,
-    lr=0.02,
     epochs=30,
-    min_steps=0,
 )
 SAMPLING = replace(recombination.DEFAULT_SAMPLING, patience=40, batch=128)
 """Gives up soon: of what networks that learned little draw, hardly any is new, and candidates are most of the work."""

@@ -11,14 +11,7 @@ from recombine.paper.tasks import Task
 VERBS = ("walk", "run", "look", "turn", "hop")
 TIMES = {"twice": 2, "thrice": 3}
 
-QUICK_GENERATOR = replace(
-    GENERATOR,
-    lr=0.01,
-    epochs=100,
-    min_steps=0,
-    max_steps=120,
-    held_out=0.0,
-)
+QUICK_GENERATOR = replace(GENERATOR, lr=0.01, epochs=100, min_steps=0, max_steps=120, held_out=0.0)
 QUICK_PREDICTOR = replace(PREDICTOR, epochs=4, min_steps=0, held_out=0.1)
 
 

@@ -14,17 +14,18 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 
 
-def test_scan_writes_the_split(run: Run, tmp_path: Path) -> None:
-    done = run("data", "scan", "--split", "jump", "-o", tmp_path / "scan", "--json").ok
-    train, test = (files.read(tmp_path / "scan" / name) for name in ("train.tsv", "test.tsv"))
-    assert done.document == {
-        "files": [
-            {"path": str(tmp_path / "scan/train.tsv"), "examples": 14670},
-            {"path": str(tmp_path / "scan/test.tsv"), "examples": 7706},
-        ]
-    }
-    assert len(train) == 14670
-    assert len(test) == 7706
+def test_scan_writes_the_split_and_replaces_files_only_by_force(run: Run, tmp_path: Path) -> None:
+    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
+    existing = tmp_path / "scan/test.tsv"
+    existing.parent.mkdir()
+    existing.write_text("mine")
+    assert_is_sentence(run(*words), [str(existing), "exists", "--force"])
+    assert (existing.read_text(), (tmp_path / "scan/train.tsv").exists()) == ("mine", False)
+    counts = {"train": 14670, "test": 7706}
+    made = [{"path": str(tmp_path / f"scan/{name}.tsv"), "examples": count} for name, count in counts.items()]
+    assert run(*words, "--force", "--json").document == {"files": made}
+    train, test = (files.read(tmp_path / f"scan/{name}.tsv") for name in counts)
+    assert {"train": len(train), "test": len(test)} == counts
     assert all(interpret(example.x) == example.y for example in test)
 
 
@@ -62,16 +63,27 @@ def test_sigmorphon_writes_three_columns(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("seeds")
-def test_a_killed_command_goes_on_and_clears_up(run: Run, tmp_path: Path) -> None:
-    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
-    assert run(*words).code == 0
-    whole = {path.name: path.read_bytes() for path in (tmp_path / "scan").iterdir()}
+@pytest.mark.parametrize(
+    ("words", "second", "last"),
+    [
+        (["data", "scan", "--split", "jump", "-o", "OUT"], "test.tsv", "test.tsv"),
+        (["export", "TRAIN", "TRAIN", "--to", "fairseq", "-o", "OUT"], "train.tgt", "README.md"),
+    ],
+)
+def test_a_killed_command_goes_on_and_clears_up(
+    run: Run, train: Path, tmp_path: Path, words: list[str], second: str, last: str
+) -> None:
+    out = tmp_path / "out"
+    words = [{"TRAIN": train, "OUT": out}.get(word, word) for word in words]
+    assert run(*words).ok
+    whole = {path.name: path.read_bytes() for path in out.iterdir()}
     assert "already" in run(*words).err
     # As a process leaves it that is killed while it writes the second file.
-    (tmp_path / "scan/test.tsv").rename(tmp_path / "scan/.test.tsv.0123456789abcdef.tmp")
-    lock_of(tmp_path / "scan/test.tsv").write_text("process 1 on host")
-    assert run(*words).code == 0
-    assert {path.name: path.read_bytes() for path in (tmp_path / "scan").iterdir()} == whole
+    (out / second).rename(out / f".{second}.0123456789abcdef.tmp")
+    (out / last).unlink(missing_ok=True)
+    lock_of(out / last).write_text("process 1 on host")
+    assert run(*words).ok
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
 
 
 @pytest.mark.usefixtures("seeds")
@@ -101,17 +113,3 @@ def test_export_writes_a_folder_and_says_how_to_train(run: Run, train: Path, tmp
     document = again.document
     assert (document["originals"], document["new"]) == (len(train.read_text().splitlines()), 1)
     assert [Path(name).name for name in document["files"]] == ["train.src", "train.tgt", "README.md"]
-
-
-def test_a_killed_export_goes_on_and_clears_up(run: Run, train: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    words = ("export", train, train, "--to", "fairseq", "-o", out)
-    assert run(*words).code == 0
-    whole = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert_is_sentence(run(*words), ["already"])
-    # As a process leaves it that is killed while it writes the second file.
-    (out / "train.tgt").rename(out / ".train.tgt.0123456789abcdef.tmp")
-    (out / "README.md").unlink()
-    lock_of(out / "README.md").write_text("process 1 on host")
-    assert run(*words).code == 0
-    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole

@@ -2,7 +2,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import BinaryIO
 
@@ -71,6 +71,7 @@ def round_trip(tmp_path: Path, items: list[Example], **how: str) -> list[Example
     return files.read(target, **how)
 
 
+READERS = (files.read, files.iterate, files.read_inputs, files.read_inflections)
 whatever = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 
 
@@ -226,7 +227,7 @@ def test_the_first_example_does_not_wait_for_the_second(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
-def test_an_empty_file(tmp_path: Path, content: str) -> None:
+def test_an_empty_file_and_what_is_no_path(tmp_path: Path, content: str) -> None:
     source = tmp_path / "f"
     source.write_text(content, encoding="utf-8")
     for reader in (files.read, files.read_inflections):
@@ -234,6 +235,9 @@ def test_an_empty_file(tmp_path: Path, content: str) -> None:
             reader(source)
         assert caught.value.place == str(source)
     assert list(files.iterate(source)) == []
+    for read, no_path in product(READERS, (None, 3, b"train.tsv")):
+        with pytest.raises(RecombineError, match="is no path"):
+            read(no_path)
 
 
 @pytest.mark.parametrize(
@@ -286,20 +290,18 @@ def test_what_cannot_be_written_leaves_no_file(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_mark_at_the_start_of_the_file_is_refused_and_elsewhere_kept(tmp_path: Path) -> None:
+def test_a_mark_at_the_start_of_the_file_and_what_is_too_long_for_jsonl_are_refused(tmp_path: Path) -> None:
     marked, plain = Example(("\ufeffa",), ("b",)), Example(("a",), ("b",))
     with pytest.raises(RecombineError, match=r"out:1.*\\ufeff"):
         files.write([marked], tmp_path / "out")
     files.write([plain, marked], tmp_path / "out")
     assert files.write(files.iterate(tmp_path / "out"), tmp_path / "out", force=True) == 2  # read while it is replaced
     assert files.read(tmp_path / "out") == [plain, marked]
-
-
-@pytest.mark.parametrize("read", [files.read, files.iterate, files.read_inputs, files.read_inflections])
-@pytest.mark.parametrize("source", [None, 3, b"train.tsv"])
-def test_what_is_no_path(read: Callable[[object], object], source: object) -> None:
-    with pytest.raises(RecombineError, match="is no path"):
-        read(source)
+    long = Example(("a" * (MAX_LINE - 100),), ("b",))
+    sample = long.with_provenance(Provenance(method="geca", prototypes=(long,)))
+    with pytest.raises(RecombineError, match=r"longer than.*or write TSV"):
+        files.write([sample], tmp_path / "new.jsonl")
+    assert files.write([sample], tmp_path / "new.tsv") == 1
 
 
 @pytest.mark.parametrize(
@@ -338,12 +340,3 @@ def test_a_header_is_skipped_on_request(tmp_path: Path) -> None:
     other.write_text('{"x": "a", "y": "b"}\n' * 2)
     with pytest.raises(RecombineError, match="only TSV has a header"):
         files.read(other, header=True)
-
-
-def test_what_is_too_long_for_jsonl_is_not_told_to_be_written_as_jsonl(tmp_path: Path) -> None:
-    long = Example(("a" * (MAX_LINE - 100),), ("b",))
-    sample = long.with_provenance(Provenance(method="geca", prototypes=(long,)))
-    with pytest.raises(RecombineError, match="longer than") as caught:
-        files.write([sample], tmp_path / "new.jsonl")
-    assert "or write TSV" in str(caught.value)
-    assert files.write([sample], tmp_path / "new.tsv") == 1

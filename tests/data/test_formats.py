@@ -103,19 +103,11 @@ def with_method(text: str) -> str:
         (JSONL, (with_provenance('{"method": 1}'),), "provenance.method is 1; expected a string"),
         (JSONL, (with_method('"score": 1'),), "unknown key of provenance 'score'"),
         (JSONL, (with_method('"prototypes": 1'),), "provenance.prototypes is 1; expected a list"),
-        (
-            JSONL,
-            (with_method('"prototypes": [{"x": ["a"]}]'),),
-            "provenance.prototypes[0] lacks 'y'; found",
-        ),
+        (JSONL, (with_method('"prototypes": [{"x": ["a"]}]'),), "provenance.prototypes[0] lacks 'y'; found"),
         (JSONL, (with_method('"log_probability": NaN'),), "NaN"),
         (JSONL, (with_method('"log_probability": -1e999'),), "found -inf as log_probability"),
         (JSONL, (with_method(f'"log_probability": 1{"0" * 400}'),), "; expected a number"),
-        (
-            JSONL,
-            (with_method('"log_probability": true'),),
-            "provenance.log_probability is True; expected a number",
-        ),
+        (JSONL, (with_method('"log_probability": true'),), "provenance.log_probability is True; expected a n"),
         (JSONL, (with_method('"sources": ["1:1"]'),), "1 sources; expected one for each of the 2"),
         (JSONL, (with_method('"sources": ["own:x", "1:1"]'),), "found 'own:x' among the sources; expected"),
         (JSONL, (with_method('"details": {"a": []}'),), "provenance.details.a is a list; expected"),
@@ -158,7 +150,7 @@ def test_jsonl_keeps_provenance_entirely() -> None:
     assert json.loads(least)["provenance"] == {"method": "m", "log_probability": 0.0}
 
 
-def test_provenance_that_json_cannot_hold() -> None:
+def test_provenance_that_json_cannot_hold_and_columns_that_make_no_sense() -> None:
     for details in ({"a": float("inf")}, {"a": object()}):
         with pytest.raises(RecombineError, match="cannot be written as JSON"):
             JSONL.render(Example(("a",), ("b",), Provenance("m", details=details)))
@@ -166,12 +158,9 @@ def test_provenance_that_json_cannot_hold() -> None:
     for _ in range(1000):
         inner = with_method(f'"prototypes": [{inner}]')
     assert "recursion" in error_of(JSONL, inner).message
-
-
-@pytest.mark.parametrize("columns", [(), (1,), (1, 1), (0, 1), (1, 2, 3, 4), (1, 2, -1), "12"])
-def test_columns_that_make_no_sense(columns: tuple[int, ...]) -> None:
-    with pytest.raises(RecombineError, match="columns"):
-        Format("auto", columns=columns)
+    for columns in ((), (1,), (1, 1), (0, 1), (1, 2, 3, 4), (1, 2, -1), "12"):
+        with pytest.raises(RecombineError, match="columns"):
+            Format("auto", columns=columns)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import failing
 
 from recombine.data import output
 from recombine.data.output import (
@@ -64,9 +65,10 @@ def test_a_file_appears_whole_with_ordinary_permissions_and_is_replaced_only_by_
 
 @pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, RecombineError("no")])
 def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseException] | BaseException) -> None:
-    (tmp_path / "old").write_bytes(b"old")
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "file").write_bytes(b"old")
+    old, folder, first = tmp_path / "old", tmp_path / "folder", tmp_path / "first"
+    old.write_bytes(b"old")
+    folder.mkdir()
+    (folder / "file").write_bytes(b"old")
 
     def break_off(target: Path) -> None:
         with replacing(target, force=True) as stream:
@@ -79,16 +81,25 @@ def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseExcepti
             (inside / "file").write_text("half")
             raise raised
 
-    for name, work in (
-        ("old", break_off),
-        ("new", break_off),
-        ("folder", break_off_folder),
-        ("more", break_off_folder),
+    def break_off_the_second(target: Path) -> None:
+        with all_or_none([old, first, target]):
+            first.write_text("whole")
+            raise raised
+
+    for target, work in (
+        (old, break_off),
+        (tmp_path / "new", break_off),
+        (folder, break_off_folder),
+        (tmp_path / "more", break_off_folder),
+        (tmp_path / "second", break_off_the_second),
     ):
         with pytest.raises((ValueError, KeyboardInterrupt, RecombineError)):
-            work(tmp_path / name)
-    assert (tmp_path / "old").read_bytes() == (tmp_path / "folder/file").read_bytes() == b"old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "old"]
+            work(target)
+    assert old.read_bytes() == (folder / "file").read_bytes() == b"old"
+    assert {*tmp_path.iterdir()} == {folder, old}
+    with all_or_none([old, first]):
+        first.write_text("whole")
+    assert first.read_text() == "whole"
 
 
 @pytest.mark.parametrize(("target", "message"), [("", "this is a folder"), ("file/out", "cannot be written")])
@@ -146,17 +157,12 @@ def test_what_is_renamed_is_on_the_disk_and_so_is_its_name(tmp_path: Path, monke
     assert sorted(done[:-3]) == ["sync deep", "sync file"]
 
 
-def test_a_folder_takes_the_place_of_another_wholly(tmp_path: Path) -> None:
-    target = tmp_path / "above" / "folder"
+def test_a_folder_takes_the_place_of_another_wholly_and_only_what_was_left_of_it_is_swept(tmp_path: Path) -> None:
+    target = tmp_path / ("long" * 30)
     for content in ("one", "two"):
         with replacing_folder(target) as inside:
             (inside / content).write_text(content)
     assert [path.name for path in target.iterdir()] == ["two"]
-    assert list(target.parent.iterdir()) == [target]
-
-
-def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
-    target = tmp_path / ("long" * 30)
     left, of_another = output._beside(target), output._beside(tmp_path / "other")
     left.mkdir()
     (left / "file").touch()
@@ -164,27 +170,9 @@ def test_only_what_was_left_of_a_target_is_swept(tmp_path: Path) -> None:
     own = tmp_path / f".{target.name}.notes.tmp"
     own.touch()
     sweep(target)
-    assert sorted(tmp_path.iterdir()) == sorted([of_another, own])
+    assert {*tmp_path.iterdir()} == {target, of_another, own}
     sweep(tmp_path, within=True)
-    assert list(tmp_path.iterdir()) == [own]
-
-
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, RecombineError("full")])
-def test_of_several_files_all_are_made_or_none(tmp_path: Path, raised: type[BaseException] | BaseException) -> None:
-    there, first, second = (tmp_path / name for name in ("there", "first", "second"))
-    there.write_text("from before")
-
-    def break_off() -> None:
-        with all_or_none([there, first, second]):
-            first.write_text("whole")
-            raise raised
-
-    with pytest.raises((KeyboardInterrupt, RecombineError)):
-        break_off()
-    assert list(tmp_path.iterdir()) == [there]
-    with all_or_none([there, first]):
-        first.write_text("whole")
-    assert first.read_text() == "whole"
+    assert {*tmp_path.iterdir()} == {target, own}
 
 
 def test_the_largest_file_that_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,11 +220,7 @@ def test_who_holds_it_is_said(tmp_path: Path) -> None:
 def test_one_can_wait(tmp_path: Path) -> None:
     said: list[str] = []
     with holder(tmp_path / "cache") as process:
-
-        def hear(text: str) -> None:
-            said.append(text)
-            process.communicate()
-
+        hear = lambda text: said.append(text) or process.communicate()  # noqa: E731
         with locked(tmp_path / "cache", say=hear) as was_killed:
             assert process.poll() == 0
             assert not was_killed
@@ -268,13 +252,18 @@ def test_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Below a file, or through a link that somebody put there; where there are no locks, all goes on."""
+    """Below a file, through somebody's link, or on a full disk; where there are no locks, all goes on."""
     (tmp_path / "mine").write_text("mine")
     lock_of(tmp_path / "model").symlink_to(tmp_path / "mine")
     for target in ("mine/model", "model"):
         with pytest.raises(RecombineError, match="cannot be written"), locked(tmp_path / target):
             pytest.fail("the block must not run")
     assert (tmp_path / "mine").read_text() == "mine"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", failing(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
+        with pytest.raises(RecombineError, match="No space left"), locked(tmp_path / "folder/model"):
+            pytest.fail("the block must not run")
+    assert not (tmp_path / "folder").exists()
     monkeypatch.setattr(output, "fcntl", None)
     with locked(tmp_path / "model") as was_killed:
         assert not was_killed
@@ -287,13 +276,3 @@ def test_folders_are_made_for_it_and_go_if_nothing_comes_into_them(tmp_path: Pat
     with locked(tmp_path / "a/b/model"):
         (tmp_path / "a/file").touch()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["file"]
-
-
-def test_where_nothing_can_be_written_no_lock_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(RecombineError, match="No space left"), locked(tmp_path / "folder/model"):
-        pytest.fail("the block must not run")
-    assert list(tmp_path.iterdir()) == []

@@ -78,7 +78,7 @@ def test_bold_are_those_not_worse_than_the_best() -> None:
     assert best({"a": [0.1, 0.5]}) == ()
 
 
-def test_what_cannot_be_compared() -> None:
+def test_what_cannot_be_compared_and_seeds_are_no_further_items() -> None:
     with pytest.raises(RecombineError, match="2 and 3 scores"):
         paired_p([1, 2], [1, 2, 3])
     with pytest.raises(RecombineError, match="at least 2 items"):
@@ -86,10 +86,7 @@ def test_what_cannot_be_compared() -> None:
     with pytest.raises(RecombineError, match="no systems"):
         best({})
     assert compare({"a": [1.0, 2.0]}) == ()
-
-
-def test_seeds_are_no_further_items() -> None:
-    """A system that is right on the same items in every seed is no more certain for it."""
+    # A system that is right on the same items in every seed is no more certain for it.
     one, other = [[1.0, 1.0, 0.0]] * 10, [[0.0, 1.0, 0.0]] * 10
     assert item_means(one).tolist() == one[0]
     assert paired_p(item_means(one), item_means(other)) == paired_p(one[0], other[0])

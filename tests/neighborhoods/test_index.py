@@ -55,21 +55,19 @@ def test_what_only_long_data_hold_is_covered_by_nothing_short() -> None:
         assert index.covering(short, delta=0.5, budget=10, rng=np.random.default_rng(0)).tolist() == found
 
 
-def test_the_budget_bounds_what_is_compared() -> None:
+def test_the_budget_bounds_what_is_compared_and_what_shares_little_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index([Example((str(i), "a"), ("b",)) for i in range(5000)])
     found = together(index.similar(index.strings[0], delta=0.9, budget=1000, rng=np.random.default_rng(0)))
     assert 900 <= len(found) <= 1000 + FIRST_LOOK
-
-
-def test_what_shares_little_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index([Example(tuple(x), ("y",)) for x in ("abab", "abcd", "wxyz", "aaaa")])
     compared: list[str] = []
     cdist = indexing.cdist
-    monkeypatch.setattr(
-        indexing, "cdist", lambda one, others, **how: compared.extend(others) or cdist(one, others, **how)
-    )
+    noting = lambda one, others, **how: compared.extend(others) or cdist(one, others, **how)  # noqa: E731
+    monkeypatch.setattr(indexing, "cdist", noting)
     assert together(index.similar(index.strings[0], delta=0.3, budget=10, rng=np.random.default_rng(0))) == [0]
     assert compared == [index.strings[0]]
+    with pytest.raises(RecombineError, match="no examples"):
+        Index([])
 
 
 @given(st.integers(0, 200), st.integers(0, 250))
@@ -87,11 +85,6 @@ def test_sampling_favors_nobody_and_batches_hold_everything_once() -> None:
     assert counts.min() > 2700
     assert counts.max() < 4800
     assert sorted(together(in_batches(np.arange(1500, dtype=np.int32), rng))) == list(range(1500))
-
-
-def test_no_examples_is_an_error() -> None:
-    with pytest.raises(RecombineError, match="no examples"):
-        Index([])
 
 
 @given(SEQUENCES, st.lists(SEQUENCES.filter(len), min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))

@@ -25,19 +25,15 @@ def same(a: Neighborhoods, b: Neighborhoods) -> bool:
 
 def test_what_was_saved_is_what_is_loaded_even_if_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "MAX_WHOLE", 8)
-    FOUND.save(tmp_path / "found.npz")
-    assert same(Neighborhoods.load(tmp_path / "found.npz"), FOUND)
-    assert [path.name for path in tmp_path.iterdir()] == ["found.npz"]
-
-
-def test_nothing_is_replaced_without_force_and_the_same_neighborhoods_are_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "found.npz"
     FOUND.save(path)
+    assert same(Neighborhoods.load(path), FOUND)
     first = path.read_bytes()
     with pytest.raises(RecombineError, match="exists"):
         FOUND.save(path)
     FOUND.save(path, force=True)
     assert path.read_bytes() == first
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @given(st.data())
@@ -85,10 +81,7 @@ def test_coverage_is_among_distinct_examples_and_prototypes_may_be_fewer() -> No
     assert FOUND.with_prototypes(1).prototypes == 1
     with pytest.raises(RecombineError, match="3 prototypes"):
         FOUND.with_prototypes(3)
-
-
-def test_no_rows_is_an_error_that_says_where_the_search_ended() -> None:
     assert FOUND.require_rows() is FOUND
     none = Neighborhoods(ROWS[:0], "long-short", {}, {"distinct examples": 4, "with tokens left over": 1})
-    with pytest.raises(RecombineError, match="4 distinct examples, 1 with tokens left over"):
+    with pytest.raises(RecombineError, match="4 distinct examples, 1 with tokens left over"):  # where the search ended
         none.require_rows()
