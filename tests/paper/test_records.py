@@ -16,15 +16,7 @@ from recombine.errors import RecombineError
 from recombine.evaluation.metrics import audit
 from recombine.example import Example
 from recombine.paper import records
-from recombine.paper.records import (
-    expect_all_seeds,
-    items,
-    read_records,
-    sampled_part,
-    scored_part,
-    unpacked,
-    write_record,
-)
+from recombine.paper.records import items, read_records, sampled_part, scored_part, unpacked, write_record
 from recombine.paper.tables import scan_figures
 
 RESULTS = Path(__file__).parent.parent.parent / "results/table1"
@@ -104,9 +96,9 @@ def test_records_are_written_and_read(tmp_path: Path, row: str, name: str) -> No
 def test_a_record_of_more_seeds_is_not_replaced(tmp_path: Path) -> None:
     write_record({"row": "geca", "column": "jump", "exact_match": [0.5] * 3, "seeds": [0, 1, 2]}, tmp_path)
     for experiments, seeds in (([("geca", "jump")], range(4)), ([("geca", "around-right"), ("a", "jump")], range(1))):
-        expect_all_seeds(tmp_path, experiments, seeds)
+        records.expect_all_seeds(tmp_path, experiments, seeds)
     with pytest.raises(RecombineError, match="'geca' on jump with 3 seeds, 2 of which would be lost") as error:
-        expect_all_seeds(tmp_path, [("geca", "jump")], [2, 5])
+        records.expect_all_seeds(tmp_path, [("geca", "jump")], [2, 5])
     assert str(tmp_path) in str(error.value)
 
 

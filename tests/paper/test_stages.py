@@ -20,12 +20,6 @@ def fill(cache: Cache, stage: Stage = STAGE, content: str = "hello") -> Path:
     return done.folder
 
 
-def test_keys_depend_on_all_inputs_and_not_on_their_order() -> None:
-    assert STAGE.key == Stage("samples", {"seeds": [0, 1], "n": 3}).key
-    others = [Stage("direct", STAGE.inputs), Stage("samples", {"n": 3, "seeds": [1, 0]}), Stage("samples", {"n": 3})]
-    assert len({STAGE.key, *(stage.key for stage in others)}) == 4
-
-
 def test_what_is_done_is_found_by_others(tmp_path: Path) -> None:
     assert Cache(tmp_path / "new").find(STAGE) is None
     folder = fill(Cache(tmp_path / "new"))
@@ -80,7 +74,10 @@ def test_what_is_damaged_is_named_and_done_again(tmp_path: Path, how: str) -> No
     assert len(said) == 1
 
 
-def test_digests_know_pairs_and_their_order_only() -> None:
+def test_keys_and_digests_depend_on_inputs_pairs_and_their_order_only() -> None:
+    assert STAGE.key == Stage("samples", {"seeds": [0, 1], "n": 3}).key
+    others = [Stage("direct", STAGE.inputs), Stage("samples", {"n": 3, "seeds": [1, 0]}), Stage("samples", {"n": 3})]
+    assert len({STAGE.key, *(stage.key for stage in others)}) == 4
     one, two = Example(("a", "b"), ("c",)), Example(("a",), ("b", "c"))
     assert digest_of([one, two]) == digest_of([one.with_provenance(Provenance("x")), two])
     assert len({digest_of(examples) for examples in ([one, two], [two, one], [one], [two], [])}) == 5

@@ -195,8 +195,8 @@ def table2_cli(
         raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
     if p_values and errors:
         raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
-    for language in named:
-        if source is None and not show and language not in SHA256:
+    for language in named if not show else ():
+        if source is None and language not in SHA256:
             error = unknown("language", language, SHA256)
             hint = f"{error.hint} For others, name a folder with their files: --source."
             raise RecombineError(error.message, hint=hint)

@@ -123,10 +123,8 @@ class Mix:
         if not 0 < p_aug < 1:
             raise RecombineError(f"p_aug is {p_aug:g}, expected more than 0 and less than 1.")
         if min(p_aug, 1 - p_aug) < LEAST:
-            raise RecombineError(
-                f"p_aug is {p_aug:g}: examples would have to be repeated too often.",
-                hint=f"Choose a rate between {LEAST:g} and {1 - LEAST:g}.",
-            )
+            hint = f"Choose a rate between {LEAST:g} and {1 - LEAST:g}."
+            raise RecombineError(f"p_aug is {p_aug:g}: examples would have to be repeated too often.", hint=hint)
         weight = Fraction(p_aug) / (1 - Fraction(p_aug)) * Fraction(originals, new)
         ratio = weight.limit_denominator(MOST) if weight >= 1 else 1 / (1 / weight).limit_denominator(MOST)
         return cls(share=p_aug, weight=float(weight), originals=ratio.denominator, new=ratio.numerator)

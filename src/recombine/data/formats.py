@@ -146,10 +146,8 @@ def _from_columns(
         if len(fields) != width:
             number = f"{len(fields)} column{'' if len(fields) == 1 else 's'}"
             hint = "The columns are lemma, form, tags. If the file has another format, name it: `format`."
-            raise line.error(
-                f"found {number} in {shown(line.text)}, expected {width} separated by tabs.",
-                hint=_width_hint(line.text, len(fields), width) if sides[0] == "input" else hint,
-            )
+            hint = _width_hint(line.text, len(fields), width) if sides[0] == "input" else hint
+            raise line.error(f"found {number} in {shown(line.text)}, expected {width} separated by tabs.", hint=hint)
         x, y, *features = (fields[column - 1] for column in columns)
         tags = features[0].split(";") if features else []
         if "" in tags:
@@ -186,10 +184,8 @@ def _from_scan(line: Line) -> Example:
     """Returns the example of a line of the published SCAN files: ``IN: jump twice OUT: I_JUMP I_JUMP``."""
     words = split(line.text, "words")
     if words[:1] != ("IN:",) or words.count("OUT:") != 1 or "IN:" in words[1:]:
-        raise line.error(
-            f"found {shown(line.text)}, expected 'IN: input tokens OUT: output tokens'.",
-            hint="If the file has another format, name it: `format`.",
-        )
+        hint = "If the file has another format, name it: `format`."
+        raise line.error(f"found {shown(line.text)}, expected 'IN: input tokens OUT: output tokens'.", hint=hint)
     middle = words.index("OUT:")
     return Example(
         x=check_side(words[1:middle], "input (after IN:)", line=line),

@@ -262,11 +262,8 @@ def _acquired(lock: Path, target: str | Path, say: Callable[[str], None] | None)
                 holder = os.read(descriptor, 300).decode("utf-8", "replace") or "another process"
                 if say is None:
                     os.close(descriptor)
-                    raise RecombineError(
-                        f"{holder} is working on this.",
-                        place=str(target),
-                        hint="Wait until it has ended, or choose another name.",
-                    ) from None
+                    hint = "Wait until it has ended, or choose another name."
+                    raise RecombineError(f"{holder} is working on this.", place=str(target), hint=hint) from None
                 say(f"{target}: {holder} is working on this; waiting until it has ended.")
                 told = True
         except OSError:  # a file system that has no locks

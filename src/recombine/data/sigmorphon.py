@@ -189,8 +189,15 @@ def replay_neighbor_draws(
     candidates = np.ones(distances.shape, dtype=bool)
     np.fill_diagonal(candidates[:m], False)
     candidates[::2] &= distances[::2] > 0
+    # The Jaccard similarity of each lemma to each training one, as multisets of characters.
+    lemmas = _counts([form.lemma for form in forms])
+    common = np.zeros((len(lemmas), m), dtype=np.int16)
+    for counts in lemmas.T.astype(np.int16):
+        common += np.minimum.outer(counts, counts[:m])
+    lengths = lemmas.sum(axis=1)
+    similarities = common / (lengths[:, None] + lengths[:m] - common)
     # Smaller distance first, then the less similar lemma, then (argmin) the earlier form; infinity is no candidate.
-    ranking = np.where(candidates, distances + _lemma_similarities(forms, m) / 2, np.inf)
+    ranking = np.where(candidates, distances + similarities / 2, np.inf)
     tag_sets, set_of = np.unique(tags, axis=0, return_inverse=True)
     set_of = set_of.reshape(-1)
     train_sets = np.unique(set_of[:m])
@@ -208,17 +215,6 @@ def replay_neighbor_draws(
         rng.shuffle(candidate_list[:length])
         for _ in range(coins):
             rng.permutation(2)
-
-
-def _lemma_similarities(forms: Sequence[Inflection], m: int) -> _Matrix:
-    """Returns the Jaccard similarity of each lemma to each of the first m, as multisets of characters."""
-    lemmas = _counts([form.lemma for form in forms])
-    common = np.zeros((len(lemmas), m), dtype=np.int16)
-    for counts in lemmas.T.astype(np.int16):
-        common += np.minimum.outer(counts, counts[:m])
-    lengths = lemmas.sum(axis=1)
-    similarities: _Matrix = common / (lengths[:, None] + lengths[:m] - common)
-    return similarities
 
 
 def _counts(sequences: Sequence[Sequence[str]]) -> _Matrix:
@@ -251,11 +247,8 @@ def locate(language: str, source: Path | None = None) -> Path:
     # Only listed files are served, so a language such as "../x" is unknown rather than a way out of the folder.
     paths = {path.name.removesuffix(_SUFFIX): path for path in source.glob(f"*{_SUFFIX}")}
     if not paths:
-        raise RecombineError(
-            f"the folder holds no file called LANGUAGE{_SUFFIX}.",
-            place=str(source),
-            hint="The files are in task1/all of github.com/sigmorphon/conll2018.",
-        )
+        hint = "The files are in task1/all of github.com/sigmorphon/conll2018."
+        raise RecombineError(f"the folder holds no file called LANGUAGE{_SUFFIX}.", place=str(source), hint=hint)
     if language not in paths:
         raise unknown("language", language, paths)
     return paths[language]

@@ -80,10 +80,8 @@ def read_lines(source: str | Path) -> Iterator[Line]:
                 if not line.text.strip(" "):
                     blank = blank or line
                 elif blank:
-                    raise blank.error(
-                        "the line is blank; expected an example in each line.",
-                        hint="Remove the line; blank lines may only stand at the end of the file.",
-                    )
+                    hint = "Remove the line; blank lines may only stand at the end of the file."
+                    raise blank.error("the line is blank; expected an example in each line.", hint=hint)
                 else:
                     yield line
     except FileNotFoundError:
@@ -170,10 +168,8 @@ def check_side(side: Tokens, name: str, *, line: Line) -> Tokens:
     if not side:
         raise line.error(f"the {name} is empty; expected at least one token.", hint="Fill it in or remove the line.")
     if len(side) > MAX_TOKENS:
-        raise line.error(
-            f"the {name} has {len(side):,} tokens, expected at most {MAX_TOKENS:,}.",
-            hint="Check that a line holds one example, and what a token is; cut long sequences into shorter ones.",
-        )
+        hint = "Check that a line holds one example, and what a token is; cut long sequences into shorter ones."
+        raise line.error(f"the {name} has {len(side):,} tokens, expected at most {MAX_TOKENS:,}.", hint=hint)
     if "" in side:
         raise line.error(f"the {name} holds an empty token; expected at least one character in each.")
     if _FORBIDDEN.search("".join(side)):

@@ -29,19 +29,15 @@ UNLIKE, LEAST = 0.8, 20
 def check_vocabulary(tokens: int) -> None:
     """Raises the error for too many different tokens."""
     if tokens > MAX_VOCABULARY:
-        raise RecombineError(
-            f"the examples have more than {MAX_VOCABULARY:,} different tokens.",
-            hint="Check what a token is; split words into smaller pieces.",
-        )
+        hint = "Check what a token is; split words into smaller pieces."
+        raise RecombineError(f"the examples have more than {MAX_VOCABULARY:,} different tokens.", hint=hint)
 
 
 def check_table(rows: int, longest: int) -> None:
     """Raises the error for examples whose table would not fit: many, of which some are very long."""
     if rows * longest > MAX_CELLS:
-        raise RecombineError(
-            f"{rows:,} examples with up to {longest:,} tokens make too large a table.",
-            hint="Leave out or cut the longest examples, or take a part of the file.",
-        )
+        hint = "Leave out or cut the longest examples, or take a part of the file."
+        raise RecombineError(f"{rows:,} examples with up to {longest:,} tokens make too large a table.", hint=hint)
 
 
 @dataclass(frozen=True)

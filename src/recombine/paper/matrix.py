@@ -1,9 +1,9 @@
 """The whole table in one go: all networks that make samples first, then predictors in large populations."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,10 @@ class Experiment:
     """One row on one split, on its way.
 
     Attributes:
-        row: The row's name.
-        settings: How it comes about.
-        work: The work on its split.
         samples: The new examples of each seed, once there are any.
         jobs: The predictors that it needs; none for a dash or direct inference.
         stages: The stages of these predictors, once populations are known.
         outputs: Predictions for the test set by seed, once there are any.
-        is_recorded: Whether its record is written.
     """
 
     row: str
@@ -98,8 +94,8 @@ class Matrix:
         # All settings are read before anything is done.
         chosen = [(row, split) for split in self.splits for row in self.rows if row.runs_on(split)]
         settings = [self.scale.settings(row, split) for row, split in chosen]
-        reference = next((row for row in (*self.rows, *self.known) if row.name == self.scale.reference), None)
-        self.references = {split: self.scale.settings(reference, split) for split in self.splits if reference}
+        reference = [row for row in (*self.rows, *self.known) if row.name == self.scale.reference][:1]
+        self.references = {split: self.scale.settings(row, split) for split in self.splits for row in reference}
         self.work = {
             split: Work(
                 split,
@@ -145,7 +141,7 @@ class Matrix:
             name = f"{work.split}: {len(population.jobs)} predictors"
             jobs.append(as_job(name, work, methodcaller("train", population), on_device))
         for told in run.finished(jobs, on_device):
-            self._tell(told)
+            self._tell([told])
             self._record_finished()
         run.check()
 
@@ -157,8 +153,7 @@ class Matrix:
             processes = Processes(max(2, processes.workers // len(self.seeds)))
         with beside.started(self._jobs(processes, BY_RULE), processes) as drawn:
             yield
-            for told in drawn:
-                self._tell(told)
+            self._tell(drawn)
         for name, error in beside.failures:
             self.cache.say(f"{name}: not beside networks. {error}")
 
@@ -175,11 +170,10 @@ class Matrix:
                     joint.part()
 
     def _do(self, run: Run, executor: Executor, *kinds: str) -> None:
-        for told in run.finished(self._jobs(executor, *kinds), executor):
-            self._tell(told)
+        self._tell(run.finished(self._jobs(executor, *kinds), executor))
 
-    def _tell(self, stages: Sequence[Told]) -> None:
-        for stage in stages:
+    def _tell(self, jobs: Iterable[list[Told]]) -> None:
+        for stage in chain.from_iterable(jobs):
             self.elsewhere(*stage)
 
     def _jobs(self, executor: Executor, *kinds: str) -> list[Planned[list[Told]]]:

@@ -52,20 +52,12 @@ def tiny_task(split: str) -> Task:
 def tiny_settings(row: Row, split: str) -> Settings:
     """Returns a row's settings with tiny networks, few steps and few samples."""
     found = _tiny(settings(row, split))
-    return replace(
-        found,
-        sampling=replace(found.sampling, novelty="input"),
-        direct=replace(found.direct, first=2, second=2),
-    )
+    sampling, direct = replace(found.sampling, novelty="input"), replace(found.direct, first=2, second=2)
+    return replace(found, sampling=sampling, direct=direct)
 
 
 def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
-    """Returns what the experiments of Table 2 are made on and with.
-
-    Args:
-        source: A folder with the shared task's files; None to download them.
-        size: Of the networks; ``tiny`` is a rehearsal on a part of the data.
-    """
+    """Returns what the experiments of Table 2 are made on and with; ``tiny`` is a rehearsal on a part of the data."""
 
     def of(row: Row, split: str) -> Settings:
         found = settings(row, split, WORD_FORMS if size == "paper" else SMALL)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from recombine.data.output import replacing_folder
-from recombine.data.store import checksums, json_digest
+from recombine.data.store import checksums, json_digest, sealed, unseal
+from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.paper.records import commit, today
 
@@ -66,9 +67,9 @@ class Cache:
             return None
         try:
             manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            digest = manifest.pop("digest")
-            intact = digest == json_digest(manifest) and manifest["files"] == checksums(folder, besides=MANIFEST)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            unseal(manifest, place=str(folder), hint="")
+            intact = manifest["files"] == checksums(folder, besides=MANIFEST)
+        except (RecombineError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             intact = False
         if not intact:
             self.say(f"{folder}: the {stage.kind} are not as they were written, and are made again.")
@@ -95,7 +96,7 @@ class Cache:
                 "date": today(),
                 "files": checksums(done.folder, besides=MANIFEST),
             }
-            manifest = json.dumps({**content, "digest": json_digest(content)}, indent=2, ensure_ascii=False)
+            manifest = json.dumps(sealed(content), indent=2, ensure_ascii=False)
             (done.folder / MANIFEST).write_text(manifest, encoding="utf-8")
         done.folder = folder
         self._found[stage.key] = done

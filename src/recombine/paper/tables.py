@@ -38,13 +38,7 @@ FEW_SHOT = ("FUT", "PST")
 
 @dataclass(frozen=True)
 class Part:
-    """Some of the test items.
-
-    Attributes:
-        name: For people.
-        sets: The test sets, whose scores are averaged.
-        novel_only: Whether only items with tags that were never seen in training count.
-    """
+    """Some of the test items: those of sets whose scores are averaged, perhaps only those with tags never seen."""
 
     name: str
     sets: tuple[str, ...]
@@ -226,13 +220,9 @@ def _seeds(record: Record) -> int:
 def lines(
     records: Records, columns: Sequence[Column], *, mark: str, about_samples: bool = False
 ) -> tuple[list[str], list[list[str]]]:
-    """Returns the header and the lines of a table for people.
+    """Returns the header and the lines of a table for people, with the paper's figures beside each column.
 
-    Args:
-        records: The records.
-        columns: The columns, beside each of which the paper's figures stand.
-        mark: Stands on both sides of the best figures of a column.
-        about_samples: Whether to say, too, how many samples are right, and the number of seeds.
+    The mark stands on both sides of the best figures. `about_samples` adds how many samples are right, and the seeds.
     """
     further = ("samples right", "seeds") if about_samples else ()
     header = ["", *(title for column in columns for title in (column.title, "paper", *further))]
@@ -245,7 +235,9 @@ def lines(
             ours = theirs = right = seeds = ""
             if (record := records.get((row, column.of))) is not None:
                 summary, _ = column.figures(record)
-                ours = _figure(summary) if summary else _dash(record)
+                drawn = sum(count for each in record.get("rejected", []) for count in each.values())
+                dash = "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
+                ours = _figure(summary) if summary else dash
                 right = f"{found['mean']:.0%}" if (found := record.get("samples_right")) else ""
                 seeds = str(_seeds(record))
             if row in column.published:
@@ -259,11 +251,6 @@ def lines(
 
 def _figure(found: Summary) -> str:
     return str(found) if found.n > 1 else f"{found.mean:.2f}"
-
-
-def _dash(record: Record) -> str:
-    drawn = sum(count for each in record.get("rejected", []) for count in each.values())
-    return "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
 
 
 def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
@@ -293,12 +280,12 @@ def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
     return compare(comparable(own, column))
 
 
-def commits(records: Records) -> dict[str, list[str]]:
+def commits(records: Records) -> dict[str, dict[str, None]]:
     """Returns, for each column, the commits that its records are of, shortened, in the table's order."""
     found: dict[str, dict[str, None]] = {}
     for (_, column), record in records.items():
         found.setdefault(column, {})[commit_of(record)] = None
-    return {column: list(hashes) for column, hashes in found.items()}
+    return found
 
 
 def commit_of(record: Record) -> str:

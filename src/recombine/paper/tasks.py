@@ -6,7 +6,7 @@ that the file has tells right from wrong. Most samples have neither, often for a
 judged.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from recombine.augmentation.protocol import Validator
 from recombine.data import files, scan, sigmorphon
+from recombine.data.sigmorphon import FewShot
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import Inflection, is_inflection, is_tag, reordered, split_analysis
@@ -97,12 +98,7 @@ def attested(words: Iterable[Inflection]) -> Attested:
 
 @dataclass(frozen=True, kw_only=True)
 class WordFormTask(Task):
-    """One split of the few-shot task, in the generator's order.
-
-    Attributes:
-        sets: How many test examples each of `SETS` has.
-        attested: All word forms of the language's file, those of the split among them.
-    """
+    """One split of the few-shot task, in the generator's order, with the sizes of its `SETS` and all known forms."""
 
     sets: tuple[int, ...]
     attested: Attested
@@ -138,45 +134,39 @@ class WordFormTasks:
 
     Args:
         source: A folder with the shared task's files; None to download them.
-        part: What of each split is wanted.
+        part: Gives what of each split is wanted.
     """
 
-    def __init__(
-        self, source: Path | None, part: Callable[[sigmorphon.FewShot], sigmorphon.FewShot] = lambda split: split
-    ) -> None:
+    def __init__(self, source: Path | None, part: Callable[[FewShot], FewShot] = lambda split: split) -> None:
         self.source, self.part = source, part
-        self._drawn: dict[str, tuple[list[WordFormTask], Iterator[WordFormTask]]] = {}  # by language: so far, the rest
+        self._drawn: dict[str, list[WordFormTask]] = {}  # the splits of each column
 
     def __call__(self, column: str, seed: int) -> WordFormTask:
         """Returns the task, the same object whenever it is asked for again."""
-        language, hints = column.rsplit("-", 1)
-        if language not in self._drawn:
-            self._drawn[language] = [], self._draw(language)
-        tasks, rest = self._drawn[language]
-        place = sigmorphon.drawn_before(int(hints), seed % len(sigmorphon.SPLITS))
-        try:
-            tasks += islice(rest, max(0, place + 1 - len(tasks)))
-        except BaseException:  # what failed has ended: who asks again has it drawn again
-            self._drawn[language] = tasks, islice(self._draw(language), len(tasks), None)
-            raise
-        return tasks[place]
+        if column not in self._drawn:
+            self._drawn[column] = self._draw(*column.rsplit("-", 1))
+        return self._drawn[column][seed % len(sigmorphon.SPLITS)]
 
-    def _draw(self, language: str) -> Iterator[WordFormTask]:
-        """Yields the tasks of a language in the order in which splits are drawn: each takes a while, few are wanted."""
+    def _draw(self, language: str, hints: str) -> list[WordFormTask]:
         path = sigmorphon.locate(language, self.source)
         words = files.read_inflections(path)
         all_forms = attested(words)
+        first, tasks = sigmorphon.drawn_before(int(hints), 0), []
         try:
-            for split in map(self.part, sigmorphon.few_shots(words)):
-                tests = (split.past, split.future, split.other)
-                yield WordFormTask(
-                    train=[form.for_generation for form in split.train],
-                    test=[form.for_generation for forms in tests for form in forms],
-                    relevant=is_tag,
-                    reject=no_word_form,
-                    as_predicted=reordered,
-                    sets=tuple(map(len, tests)),
-                    attested=all_forms,
+            for split in islice(sigmorphon.few_shots(words), first, first + len(sigmorphon.SPLITS)):
+                part = self.part(split)
+                tests = (part.past, part.future, part.other)
+                tasks.append(
+                    WordFormTask(
+                        train=[form.for_generation for form in part.train],
+                        test=[form.for_generation for forms in tests for form in forms],
+                        relevant=is_tag,
+                        reject=no_word_form,
+                        as_predicted=reordered,
+                        sets=tuple(map(len, tests)),
+                        attested=all_forms,
+                    )
                 )
         except RecombineError as error:
             raise RecombineError(error.message, place=str(path), hint=error.hint) from None
+        return tasks
