@@ -27,14 +27,9 @@ class Attention(nn.Module):
     With a projection (SCAN): key, query and value pass through tanh layers, and scores are divided by √A. Without
     (morphology): a linear key, the decoder's state as query, encoder states as values, scores as they are.
 
-    Args:
-        replicas: R.
-        prototypes: K.
-        states: Size of the encoder's states.
-        query: Size of the query vector.
-        projection: A, or 0 for the form without projection.
-        reach: If positive, learned embeddings of the distance between source and target position, clipped to ±reach,
-            join keys and values, as in the authors' code; the paper has none.
+    `states` and `query` are the sizes of the encoder's states and of the query vector, `projection` is A, or 0 for the
+    form without. With a reach, learned embeddings of the distance between source and target position, clipped to
+    ±reach, join keys and values, as in the authors' code; the paper has none.
     """
 
     def __init__(

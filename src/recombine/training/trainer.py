@@ -14,7 +14,7 @@ from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import score
-from recombine.training.fitted import History, of_replicas
+from recombine.training.fitted import History, narrowed, of_replicas
 from recombine.training.optimizer import PopulationAdam, gradients_of
 from recombine.training.recipe import Duration, Recipe
 from recombine.training.renaming import Twins, disguised, unknown
@@ -140,16 +140,10 @@ class Trainer:
 
     def narrow(self, chosen: Sequence[int]) -> None:
         """Goes on with the chosen of the model's replicas only."""
-        before = self.model.replicas
-
-        def part(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-            return {name: of_replicas(value, chosen, before) for name, value in tensors.items()}
-
-        weights, state = part(self.model.state_dict()), part(self.optimizer.state())
+        before, model = self.model.replicas, narrowed(self.model, chosen)
+        state = {name: of_replicas(value, chosen, before) for name, value in self.optimizer.state().items()}
         self._put_back()
-        with torch.device(self.optimizer.masters[0].device):
-            model = Recombiner(self.whole.architecture, len(chosen)).to(self.optimizer.masters[0].dtype)
-        model.load_state_dict(weights)
+        model.to(self.optimizer.masters[0].dtype)
         self.active = [self.active[number] for number in chosen]
         self.schedule.active = self.active
         self.noise.keep(chosen)

@@ -159,7 +159,7 @@ class _Run:
             feeds[t].baddbmm_(h_pre[t], x.to_feed)
             if later is not None:
                 ops.drop(feeds[t][:, : later.shape[1]], self.feed_drops[t + 1], out=later[..., :size])
-        scores = new(replicas, total, 0, 0) if x.keys is None else self.attending.scored()
+        scores = new(replicas, total, 0, 0) if x.keys is None else self.attending.scored
         own = new(replicas, total, 0) if self.own is None else self.own.scores
         return feed, self.h, scores, own
 

@@ -115,6 +115,7 @@ class Attending:
         self.padding = padding.transpose(0, 1).contiguous()
         shape = (packing.total, *self.padding.shape[1:])  # (N, R, K, S)
         self.all_scores, self.all_weights = padding.new_empty(shape), values.new_empty(shape)
+        self.scored = self.all_scores.transpose(0, 1)  # before normalisation (R, N, K, S)
         counts = list(packing.counts)
         self.scores, self.weights = (torch.split(each, counts) for each in (self.all_scores, self.all_weights))
 
@@ -165,10 +166,6 @@ class Attending:
         by_row = self.packing.unpack(factors.transpose(0, 1)).permute(0, 2, 3, 4, 1)  # (R, B, K, S, T)
         each = self.packing.unpack(torch.unflatten(vectors, -1, (-1, size)))  # (R, T, B, K or 1, size)
         return by_row @ each.permute(0, 2, 3, 1, 4)
-
-    def scored(self) -> Tensor:
-        """Returns the scores of all steps before normalisation (R, N, K, S)."""
-        return self.all_scores.transpose(0, 1)
 
 
 def attend_to_own(query: Tensor, states: Tensor, t: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -63,8 +63,8 @@ class Attending:
     def __init__(self, keys: Tensor, values: Tensor, padding: Tensor, packing: Packing) -> None:
         self.keys, self.values, self.padding, self.packing = keys, values, padding, packing
         shape = (len(keys), packing.total, *padding.shape[2:])
-        self.all_scores, self.all_weights = padding.new_empty(shape), values.new_empty(shape)
-        self.scores, self.weights = packing.split(self.all_scores), packing.split(self.all_weights)
+        self.scored, self.all_weights = padding.new_empty(shape), values.new_empty(shape)
+        self.scores, self.weights = packing.split(self.scored), packing.split(self.all_weights)
 
     def _each(self, queries: Tensor, size: int) -> Tensor:
         """Returns vectors (R, n, K · size), or (R, n, size) for all K alike, as (R, n, K, size)."""
@@ -94,10 +94,6 @@ class Attending:
             attention.weighed(self.all_d_scores, self._each(queries, self.keys.shape[-1]), self.packing),
             attention.weighed(self.all_weights, self._each(d_retrieved, self.values.shape[-1]), self.packing),
         )
-
-    def scored(self) -> Tensor:
-        """Returns the scores of all steps."""
-        return self.all_scores
 
 
 def attend_to_own(query: Tensor, states: Tensor, t: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -156,16 +152,10 @@ def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: 
 
 
 def bilstm(gates: Tensor, bias: Tensor, weight: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Runs LSTMs over sequences in both directions; D is R · 2 directions.
+    """Runs LSTMs over sequences of some lengths (R, N), at least one, in both directions; D is R · 2 directions.
 
-    Args:
-        gates: What the input adds to the gates (D, S, N, 4H), positions in their order; it is overwritten.
-        bias: (D, 1, 4H).
-        weight: What acts on the state (D, H, 4H).
-        lengths: How many positions of each are real, at least one, (R, N).
-
-    Returns:
-        States of both directions side by side (R, N, S, 2H), zero at padding, and the final h and c (D, N, H).
+    `gates`, what the input adds to them (D, S, N, 4H), is overwritten; `weight` (D, H, 4H) acts on the state. Returned
+    are states of both directions side by side (R, N, S, 2H), zero at padding, and the final h and c (D, N, H).
     """
     return cast("tuple[Tensor, Tensor, Tensor]", _BiLSTM.apply(gates, bias, weight, lengths))  # type: ignore[no-untyped-call]
 
