@@ -15,7 +15,6 @@ from recombine.models.copying import (
     joint,
     target_log_probability,
     token_probabilities,
-    write_only,
 )
 
 WRITE = [0.3, -1.2, 0.7]
@@ -50,10 +49,13 @@ def mixed(weights: list[float], written: float, token: int) -> float:
 
 
 @pytest.mark.parametrize("token", [0, 1, 2])
-@pytest.mark.parametrize("style", ["joint", "gated", "symbol"])
+@pytest.mark.parametrize("style", ["joint", "gated", "symbol", "none"])
 def test_copying_by_hand(style: str, token: int) -> None:
     entries = STYLES[style](scores(gate=GATE[1:] if style == "symbol" else GATE))
-    if style == "joint":
+    sources = SOURCES[..., :0] if style == "none" else SOURCES
+    if style == "none":
+        expected = softmax(WRITE)[token]
+    elif style == "joint":
         tokens = [0, 1, 2, *OWN_TOKENS, *FIRST_TOKENS, *SECOND_TOKENS]
         expected = share(softmax([*WRITE, *OWN, *FIRST, *SECOND]), tokens, token)
     elif style == "gated":
@@ -63,10 +65,10 @@ def test_copying_by_hand(style: str, token: int) -> None:
         p = softmax([*WRITE, *GATE[1:]])  # one more symbol for each stream
         expected = mixed(p[3:], p[token], token)
         assert cost_of_copying(entries, SOURCES.shape[-1]).item() == pytest.approx(math.log(1 + sum(p[3:])), abs=1e-12)
-    log_p, possible = target_log_probability(entries, SOURCES, torch.tensor([[[token]]]))
+    log_p, possible = target_log_probability(entries, sources, torch.tensor([[[token]]]))
     assert log_p.exp().item() == pytest.approx(expected, abs=1e-12)
     assert possible.all()
-    distribution = token_probabilities(entries[:, 0], SOURCES)[0, 0]
+    distribution = token_probabilities(entries[:, 0], sources)[0, 0]
     assert distribution[token].item() == pytest.approx(expected, abs=1e-12)
     assert distribution.sum().item() == pytest.approx(1, abs=1e-12)
 
@@ -79,15 +81,6 @@ def test_a_stream_with_nothing_to_copy_gets_no_weight(own: list[float]) -> None:
     assert entries[:3].tolist() == pytest.approx(expected, abs=1e-12)
     assert entries[3 : 3 + len(own)].sum().item() == 0
     assert entries.sum().item() == pytest.approx(1, abs=1e-12)
-
-
-def test_without_copying_only_written_tokens_count() -> None:
-    entries = write_only(scores())
-    none = SOURCES[..., :0]
-    log_p, possible = target_log_probability(entries, none, torch.tensor([[[1]]]))
-    assert log_p.exp().item() == pytest.approx(softmax(WRITE)[1], abs=1e-12)
-    assert possible.all()
-    assert token_probabilities(entries[:, 0], none)[0, 0].tolist() == pytest.approx(softmax(WRITE), abs=1e-12)
 
 
 @pytest.mark.parametrize("normalise", [joint, gated])

@@ -21,6 +21,7 @@ from recombine.prediction.direct import DirectInference, Question, chunks
 from recombine.training.fitted import Fitted, History
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
+from recombine.training.renaming import SPARES
 
 EXAMPLES = [Example(x, x[::-1]) for length in (1, 2, 3) for x in product("abc", repeat=length) if len(set(x)) > 1][:20]
 VOCABULARY = Vocabulary.of(EXAMPLES)
@@ -38,14 +39,15 @@ NAMES = (
 )
 
 
-def untrained(architecture: Architecture, seeds: Sequence[int] = (1,)) -> Recombination:
+def untrained(architecture: Architecture, seeds: Sequence[int] = (1,), *, spares: int = 0) -> Recombination:
     """Networks as they are before training, but surer of themselves."""
-    architecture = replace(architecture, vocabulary=len(VOCABULARY))
+    architecture = replace(architecture, vocabulary=len(VOCABULARY) + spares)
     augmenter = Recombination(
         LongShort(), Recipe(network=architecture), prototypes=architecture.prototypes, seeds=seeds
     )
     augmenter.examples_, augmenter.vocabulary_ = tuple(EXAMPLES), VOCABULARY
     augmenter.fitted_ = Fitted(network(architecture, seeds), History())
+    augmenter.fitted_.model.unwritable[..., len(VOCABULARY) :] = True
     return augmenter
 
 
@@ -156,13 +158,15 @@ def test_what_never_ends_is_cut_and_a_second_separator_ends_it(bias: dict[int, f
     assert [len(prediction.y) for prediction in DirectInference(augmenter).predict(INPUTS)[0]] == [length] * len(INPUTS)
 
 
-def test_unknown_tokens_can_be_copied_from_the_input() -> None:
+@pytest.mark.parametrize("spares", [0, SPARES])
+def test_unknown_tokens_can_be_copied_from_the_input(spares: int) -> None:
+    """Places to copy from are counted from the network's ids, not from the tokens of the data."""
     x = ("uno", "due", "uno", "tre")
     copied = set()
     for seed in range(8):
-        for candidates in DirectInference(untrained(MORPHOLOGY, seeds=(seed,))).rank([x])[0]:
+        for candidates in DirectInference(untrained(MORPHOLOGY, seeds=(seed,), spares=spares)).rank([x])[0]:
             copied |= {token for candidate in candidates for token in candidate.y}
-    assert copied & set(x)
+    assert len(copied & set(x)) > 1
     assert copied <= {*x, *VOCABULARY.tokens}
     assert VOCABULARY.encode(x)[:-1] == [UNK] * len(x)
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from networks import MORPHOLOGY, NAMED, SCAN, network
+from networks import NAMED, SCAN, network
 from tiny_networks import GENERATOR, PREDICTOR, WORD_FORM_PREDICTOR
 from toy import EXAMPLES, VOCABULARY
 
@@ -87,6 +87,8 @@ def test_a_predictor_has_to_be_fitted_and_p_aug_is_a_share() -> None:
             predictor.fit(EXAMPLES, EXAMPLES, p_aug=p_aug)
     with pytest.raises(RecombineError, match="at least 1 example"):
         predictor.fit([])
+    with pytest.raises(RecombineError, match="a predictor needs at least 1 example"):
+        Predictor(PREDICTOR, seeds=(1, 2), device="cpu").fit_each([EXAMPLES, []], [(), ()])
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["seen only", "all"])
@@ -122,23 +124,6 @@ def test_nor_out_of_direct_inference(augmenter: Recombination) -> None:
     for replica in DirectInference(augmenter).rank(inputs):
         for x, candidates in zip(inputs, replica, strict=True):
             assert all(set(candidate.y) <= known | set(x) for candidate in candidates)
-
-
-def test_unknown_tokens_are_copied_directly_where_there_are_spares() -> None:
-    """Places to copy from are counted from the network's ids, not from the tokens of the data."""
-    x = ("uno", "due", "uno", "tre")
-    copied: set[str] = set()
-    for seed in range(8):
-        architecture = replace(MORPHOLOGY, vocabulary=len(VOCABULARY) + SPARES)
-        direct = Recombination(LongShort(), Recipe(network=architecture), seeds=(seed,), device="cpu")
-        direct.examples_, direct.vocabulary_ = tuple(EXAMPLES), VOCABULARY
-        model = network(architecture, (seed,))
-        model.unwritable[..., len(VOCABULARY) :] = True
-        direct.fitted_ = Fitted(model, History())
-        for candidates in DirectInference(direct).rank([x])[0]:
-            copied |= {token for candidate in candidates for token in candidate.y}
-    assert len(copied & set(x)) > 1
-    assert copied <= {*x, *VOCABULARY.tokens}
 
 
 def test_a_loaded_augmenter_gives_the_same_samples(augmenter: Recombination, tmp_path: Path) -> None:
@@ -214,8 +199,3 @@ def test_each_network_predicts_for_its_own_inputs() -> None:
     for replica, own in enumerate(inputs):
         expected = predictor.predict(own)[replica]
         assert [prediction.y for prediction in together[replica]] == [prediction.y for prediction in expected]
-
-
-def test_every_network_needs_examples() -> None:
-    with pytest.raises(RecombineError, match="a predictor needs at least 1 example"):
-        Predictor(WORD_FORMS, seeds=(1, 2), device="cpu").fit_each([ONE, []], [(), ()])

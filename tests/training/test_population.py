@@ -47,19 +47,6 @@ def assert_same(many: Recombiner, one: Recombiner, replica: int, *, replicas: in
         assert torch.allclose(theirs.chunk(replicas)[replica], mine, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("name", "loss_per"),
-    [("scan", "token"), ("scan-latent", "sequence"), ("scan-0", "token"), ("morphology-dropout", "sequence")],
-)
-def test_a_network_trained_in_a_population_is_the_one_trained_alone(name: str, loss_per: str) -> None:
-    architecture, recipe = NAMED[name], replace(RECIPE, loss_per=loss_per)
-    population = trained(architecture, schedule([3, 4, 5], prototypes=architecture.prototypes), recipe)
-    alone = trained(architecture, schedule([4], prototypes=architecture.prototypes), recipe)
-    assert_same(population.model, alone.model, 1, replicas=3)
-    losses = [loss[1] for loss in population.history.loss]
-    assert losses == pytest.approx([loss[0] for loss in alone.history.loss], rel=1e-5)
-
-
 class Improving:
     """An evaluation by which each replica improves for so many epochs and no longer."""
 
@@ -73,8 +60,13 @@ class Improving:
 
 @pytest.mark.parametrize(
     ("name", "kept"),
-    [("morphology-dropout", {}), ("scan", {"keep_best": True}), ("morphology-dropout", {"averaging": 4})],
-    ids=["last", "best", "averages"],
+    [
+        ("scan-latent", {}),
+        ("scan-0", {"loss_per": "token"}),
+        ("scan", {"keep_best": True}),
+        ("morphology-dropout", {"averaging": 4}),
+    ],
+    ids=["last", "per token", "best", "averages"],
 )
 def test_networks_that_have_learned_enough_leave_and_all_become_what_they_would_alone(
     name: str, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch

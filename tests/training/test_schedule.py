@@ -179,14 +179,6 @@ def test_sequences_share_sorted_batches_whose_rounded_lengths_are_alike(sorting:
     assert found == {tuple(sorted(in_order[start : start + 6])) for start in range(0, 96, 6)}
 
 
-def test_the_same_seeds_give_the_same_batches() -> None:
-    groups = [mixture(40, 8, 0.2)]
-    first, second = (batches(70, groups=groups, seeds=[5], batch=4) for _ in range(2))
-    for one, other in zip(first, second, strict=True):
-        assert np.array_equal(one.rows, other.rows)
-        assert one[1:] == other[1:]
-
-
 def test_rows_with_weights_are_drawn_in_proportion_to_them() -> None:
     group = Group(np.array([7, 8, 9]), weights=np.array([1.0, 0.0, 3.0]))
     drawn = np.concatenate([b.rows[0] for b in batches(500, groups=[[group]], seeds=[0], batch=8)])

@@ -25,11 +25,6 @@ def found(names: int = 4) -> Twins:
     return Twins.of(TABLE, len(VOCABULARY), names)
 
 
-def test_finds_words_and_their_actions_and_nothing_else() -> None:
-    pairs = {VOCABULARY.decode(pair.tolist()) for pair in found().pairs}
-    assert pairs == {("walk", "W"), ("look", "K"), ("left", "L"), ("right", "R")}
-
-
 def twins_of(examples: list[Example]) -> set[tuple[str, ...]]:
     vocabulary = Vocabulary.of(examples)
     return {vocabulary.decode(pair.tolist()) for pair in in_table(examples, names=2)[1].pairs}
@@ -39,10 +34,6 @@ def in_table(examples: list[Example], *, names: int) -> tuple[torch.Tensor, Twin
     vocabulary = Vocabulary.of(examples)
     table = encoded([example.d for example in examples], vocabulary, torch.device("cpu"))
     return table, Twins.of(table, len(vocabulary), names)
-
-
-def test_two_words_in_the_same_examples_are_no_twins_of_one_action() -> None:
-    assert twins_of([Example(("turn", "around"), ("T",)), Example(("walk",), ("W",))]) == {("walk", "W")}
 
 
 @given(PAIRS)
@@ -100,14 +91,6 @@ def test_prototypes_and_target_go_by_the_same_names() -> None:
 
     assert torch.equal(shared(hidden, aim), shared(sources, target))
     assert not torch.isin(aim, twins.pairs).any()  # no twin is called by its own name
-
-
-def test_naming_back_gives_what_there_was() -> None:
-    for twins in (found(), found(names=2)):  # with two pairs of names, some twins keep their own
-        sources, names = drawn(twins)
-        hidden = called(names, sources)
-        assert (hidden != sources).any()
-        assert torch.equal(called(twins.undone(names), hidden), sources)
 
 
 @given(PAIRS, st.integers(1, 4))
