@@ -4,8 +4,9 @@ import pytest
 import torch
 from scipy import stats
 
+from recombine.errors import RecombineError
 from recombine.models import device
-from recombine.models.device import fused
+from recombine.models.device import fused, resolve
 from recombine.models.noise import Noise, dropped
 from recombine.models.packing import Packing
 
@@ -130,3 +131,22 @@ def test_what_is_packed_can_be_unpacked(counts: tuple[int, ...]) -> None:
         assert torch.equal(unpacked[:, t, :count], x[:, t, :count])
         assert (unpacked[:, t, count:] == 7).all()
         assert torch.equal(packing.split(packed)[t], x[:, t, :count])
+
+
+NAMES = ["", "tpu", "gpu", "CPU", "cuda:x", "cuda:-1", "cpu:", "cuda:", ":0", "cuda:²"]
+
+
+@pytest.mark.parametrize("gpu", [True, False], ids=["GPU", "no GPU"])
+def test_automatically_the_gpu_which_has_to_be_there(gpu: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    assert resolve("auto") == torch.device("cuda" if gpu else "cpu")
+    assert resolve("cpu") == torch.device("cpu")
+    for name in ("cuda", "cuda:1"):
+        if gpu:
+            assert resolve(name) == torch.device(name)
+        else:
+            with pytest.raises(RecombineError, match=r"no CUDA GPU.*`device='cpu'`"):
+                resolve(name)
+    for name in NAMES:
+        with pytest.raises(RecombineError, match="unknown device"):
+            resolve(name)
