@@ -25,13 +25,22 @@ def commands(tmp_path: Path) -> Path:
     return written(tmp_path, "commands")
 
 
-def test_inspect_reads_json_as_code(run: Run, commands: Path) -> None:
+def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_for_samples(
+    run: Run, commands: Path, tmp_path: Path
+) -> None:
     done = run("inspect", commands, "--neighborhood", "swap")
     assert done.err.startswith(TOLD)
     assert done.err.endswith(f"Next: recombine augment {commands} --tokens code -n 400 -o augmented.jsonl\n")
     assert '▷ {"intent": "' in done.out
     as_words = run("inspect", commands, "--tokens", "words", "--neighborhood", "none")
     assert as_words.err == f"Next: recombine augment {commands} --tokens words -n 400 -o augmented.jsonl\n"
+    new = tmp_path / "new.tsv"
+    assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
+    with new.open("a") as stream:
+        stream.write("play nothing\tno JSON\n")  # so that this file alone would be one of words
+    done = run("audit", new, "--train", commands)
+    assert done.err.startswith(TOLD)
+    assert "Warning" not in done.err
 
 
 @pytest.mark.parametrize(("kind", "token"), [("questions", "'Tom"), ("sentences", "(")])
@@ -58,16 +67,6 @@ def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: 
     assert lines == [*path.read_text().splitlines(), *("\t".join(sample) for sample in samples["new.tsv"])]
     rows = [json.loads(line) for line in (tmp_path / "hf" / "new.jsonl").read_text().splitlines()]
     assert [(row["input"], row["output"]) for row in rows] == samples["new.tsv"]
-
-
-def test_what_was_settled_for_training_examples_holds_for_samples(run: Run, commands: Path, tmp_path: Path) -> None:
-    new = tmp_path / "new.tsv"
-    assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
-    with new.open("a") as stream:
-        stream.write("play nothing\tno JSON\n")  # so that this file alone would be one of words
-    done = run("audit", new, "--train", commands)
-    assert done.err.startswith(TOLD)
-    assert "Warning" not in done.err
 
 
 def test_predictors_remember_code_and_write_texts(run: Run, commands: Path, tmp_path: Path, tiny: None) -> None:

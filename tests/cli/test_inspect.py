@@ -15,15 +15,18 @@ def inspected(run: Run, *arguments: object, stdin: str = "") -> dict[str, Any]:
     return run("inspect", *arguments, "--json", stdin=stdin).document
 
 
-def test_counts(run: Run) -> None:
+def test_counts_and_where_no_token_is_rare_what_is(run: Run) -> None:
     found = inspected(run, "-", "--epsilon", "0.5", stdin="a b\tX\na b\tX\na b\tY\na b c d\tX X X\n")
     assert (found["examples"], found["duplicates"], found["ambiguous_inputs"]) == (4, 1, 1)
     assert found["x"] == {"vocabulary": 4, "mean_length": 2.5, "max_length": 4}
     assert found["y"] == {"vocabulary": 2, "mean_length": 1.5, "max_length": 3}
     rare = {tuple(item["ngram"]): item["count"] for item in found["rare"]}
     assert rare == {("Y",): 1, ("c",): 1, ("d",): 1}  # of three different examples
-    assert found["tags"] == {}
-    assert found["test"] is None
+    assert (found["tags"], found["test"]) == ({}, None)
+    words, pairs = ("-", "--neighborhood", "none"), "a b\tX Y\nb c\tY Z\nc a\tZ X\n"
+    found = inspected(run, *words, stdin=pairs)
+    assert (found["epsilon"], found["rare"]) == (None, [])
+    assert "Rare tokens: none. What augment keeps samples by: pairs" in run("inspect", *words, stdin=pairs).out
 
 
 def test_overlap_with_a_test_set_and_tags_of_word_forms(run: Run, train: Path, words: Path, tmp_path: Path) -> None:
@@ -98,14 +101,7 @@ def test_rare_is_what_augment_keeps_samples_by(run: Run, tmp_path: Path, extra: 
         assert all("[INS]" in example.x for example in files.read(tmp_path / "again.jsonl"))
 
 
-def test_where_no_token_is_rare_it_says_what_is(run: Run) -> None:
-    words, pairs = ("-", "--neighborhood", "none"), "a b\tX Y\nb c\tY Z\nc a\tZ X\n"
-    found = inspected(run, *words, stdin=pairs)
-    assert (found["epsilon"], found["rare"]) == (None, [])
-    assert "Rare tokens: none. What augment keeps samples by: pairs" in run("inspect", *words, stdin=pairs).out
-
-
-def test_text_for_people(run: Run, train: Path, words: Path) -> None:
+def test_text_for_people(run: Run, train: Path, words: Path, tmp_path: Path) -> None:
     shown = run("inspect", words, "--neighborhood", "one-prototype").out  # word forms in one piece
     assert len(re.findall(r"^  target       \w+( \[\w+\]){3} ▷ \w+$", shown, flags=re.MULTILINE)) == 3
     done = run("inspect", train, "--test", train, "--neighborhood", "long-short")
@@ -115,15 +111,12 @@ def test_text_for_people(run: Run, train: Path, words: Path) -> None:
     assert sum(line[:1] == ["target"] for line in lines) == 3
     assert sum(line[:2] == ["prototype", "2"] for line in lines) == 3
     assert done.last.startswith(f"Next: recombine augment {train} ")
-
-
-def test_single_words_are_to_be_read_as_characters_next(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "sounds.tsv"
-    path.write_text("".join(f"{a}{b}i\t{b}:{a}\n" for a in "ptkbdg" for b in "aeiou"))
-    said = run("inspect", path).err.splitlines()
-    assert "give --tokens characters" in said[-2]
-    assert said[-1] == f"Next: recombine augment {path} --tokens characters -n 400 -o augmented.jsonl"
-    assert inspected(run, path, "--tokens", "characters")["x"]["vocabulary"] == 11
+    sounds = tmp_path / "sounds.tsv"  # single words, to be read as characters
+    sounds.write_text("".join(f"{a}{b}i\t{b}:{a}\n" for a in "ptkbdg" for b in "aeiou"))
+    *_, advice, following = run("inspect", sounds).err.splitlines()
+    assert "give --tokens characters" in advice
+    assert following == f"Next: recombine augment {sounds} --tokens characters -n 400 -o augmented.jsonl"
+    assert inspected(run, sounds, "--tokens", "characters")["x"]["vocabulary"] == 11
 
 
 FORMS = "lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n"

@@ -1,6 +1,5 @@
 """The learned method of ``recombine augment``."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -105,43 +104,29 @@ def test_a_model_gives_the_same_samples_without_training(
     assert other.out != first.out
 
 
-def test_a_model_cannot_be_trained_otherwise_afterwards(augment: Augment, trained: Path) -> None:
+def test_a_model_cannot_be_trained_otherwise_afterwards(
+    augment: Augment, trained: Path, words: Path, predictors: Path, tmp_path: Path
+) -> None:
     same = ("--prototypes", 2, "--neighborhood", "long-short", "--seeds", 1, "--epochs", 12)
     assert augment("--model", trained, *same, "-n", 1, "--temperature", 1).ok
     other = {"prototypes": 1, "neighborhood": "long-long", "seeds": 2, "epochs": 9, "max-time": 5.0, "size": "paper"}
     for option, value in other.items():
         done = augment("--model", trained, f"--{option}", value)
         assert_is_sentence(done, [str(trained), f"trained with --{option}", f"not {value}", "another folder"])
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a model is kept that tests may copy; the first of them trains it."""
-    return tmp_path_factory.mktemp("kept") / "model"
-
-
-@pytest.fixture
-def trained(augment: Augment, kept: Path, tmp_path: Path) -> Path:
-    """A model that a test may spoil."""
-    if not kept.exists():
-        options = ("--neighborhood", "long-short", "--epochs", 12, "-n", 1, "--temperature", 1)
-        assert augment("--model", kept, *options).code == 0
-    return shutil.copytree(kept, tmp_path / "model")
-
-
-def test_a_model_of_other_examples_or_another_kind(
-    augment: Augment, trained: Path, words: Path, predictors: Path
-) -> None:
     assert_is_sentence(augment("--model", trained, source=words), [str(trained), "other examples"])
     done = augment("--model", predictors)
     assert_is_sentence(done, [str(predictors), "this folder holds a predictor, expected a recombination"])
-
-
-def test_a_damaged_model(augment: Augment, trained: Path, tmp_path: Path) -> None:
     (trained / "examples.jsonl").unlink()
     done = augment("--model", trained, "-o", tmp_path / "new.jsonl")
     assert_is_sentence(done, [str(trained / "examples.jsonl"), "missing", "again"])
     assert not (tmp_path / "new.jsonl").exists()
+
+
+@pytest.fixture
+def trained(augment: Augment, tmp_path: Path) -> Path:
+    options = ("--neighborhood", "long-short", "--epochs", 12, "-n", 1, "--temperature", 1)
+    assert augment("--model", tmp_path / "model", *options).ok
+    return tmp_path / "model"
 
 
 def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path: Path) -> None:
@@ -251,7 +236,7 @@ def test_what_can_make_nothing_is_no_advice(run: Run, tmp_path: Path, method: st
     ],
     ids=["GPU", "CPU", "Python"],
 )
-def test_lack_of_memory_is_a_sentence(
+def test_lack_of_memory_is_a_sentence_and_other_errors_of_torch_are_bugs(
     augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lack: Exception
 ) -> None:
     monkeypatch.setattr(Recombination, "fit_on", failing(lack))
@@ -260,9 +245,6 @@ def test_lack_of_memory_is_a_sentence(
     assert "Error: the memory does not suffice. Lower --seeds" in done.err
     assert "Traceback" not in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
-
-
-def test_other_errors_of_torch_are_bugs(augment: Augment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recombination, "fit_on", failing(RuntimeError("shapes do not match")))
     with pytest.raises(RuntimeError, match="shapes"):
         augment()

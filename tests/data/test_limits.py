@@ -33,7 +33,7 @@ def test_the_longest_sequence(format: str, tmp_path: Path, monkeypatch: pytest.M
     assert error.value.place == f"{file}:1"
 
 
-def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_largest_vocabulary_and_the_most_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examples = [Example(("a", "b"), ("c",)), Example(("b", "a"), ("c",))]
     monkeypatch.setattr(vocabulary, "MAX_VOCABULARY", 3)
     assert len(Vocabulary.of(examples).tokens) == 3
@@ -42,11 +42,6 @@ def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     for work in (Vocabulary.of, LongLong().build):
         with pytest.raises(RecombineError, match="more than 2 different tokens"):
             work(examples)
-
-
-def test_the_most_examples_bound_what_is_held_but_not_what_is_gone_through(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     file = tmp_path / "data.tsv"
     file.write_text("a\tb\n" * 5)
     monkeypatch.setattr(files, "MAX_EXAMPLES", 5)
@@ -54,7 +49,7 @@ def test_the_most_examples_bound_what_is_held_but_not_what_is_gone_through(
     monkeypatch.setattr(files, "MAX_EXAMPLES", 4)
     with pytest.raises(RecombineError, match="more than 4 examples"):
         read(file)
-    assert sum(1 for _ in iterate(file)) == 5
+    assert sum(1 for _ in iterate(file)) == 5  # what is gone through is not held
 
 
 @pytest.mark.parametrize(("name", "read"), [("a.json", read_records), ("a.toml", read_rows)])

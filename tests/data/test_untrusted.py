@@ -68,23 +68,17 @@ def test_what_no_annotation_tells_of_is_an_error_too() -> None:
             typed(value, list[Any] if value is deep else Outer)
 
 
-def test_toml_has_words_of_its_own() -> None:
-    with pytest.raises(RecombineError, match='share is True; expected a number or "none"'):
-        typed(True, float | None, name="share", toml=True)
-
-
-def test_functions_of_a_union_are_not_for_files() -> None:
-    kind = Literal["auto"] | Callable[[str], bool] | None
-    assert typed("auto", kind) == "auto"
-    with pytest.raises(RecombineError, match="is 'x'; expected 'auto'"):
-        typed("x", kind, name="rarity")
-
-
-def test_further_keys_are_let_be_if_asked_for() -> None:
+def test_toml_has_words_of_its_own_functions_are_not_for_files_and_further_keys_are_let_be_if_asked_for() -> None:
     class Known(TypedDict):
         a: int
 
+    kind = Literal["auto"] | Callable[[str], bool] | None
+    assert typed("auto", kind) == "auto"
     assert typed({"a": 1, "b": 2}, Known, further=True) == {"a": 1}
+    with pytest.raises(RecombineError, match='share is True; expected a number or "none"'):
+        typed(True, float | None, name="share", toml=True)
+    with pytest.raises(RecombineError, match="is 'x'; expected 'auto'"):
+        typed("x", kind, name="rarity")
     with pytest.raises(RecombineError, match="unknown key"):
         typed({"a": 1, "b": 2}, Known)
 

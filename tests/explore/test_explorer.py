@@ -127,27 +127,19 @@ def test_alternatives_are_the_most_probable_and_prototypes_and_what_is_known_tra
     assert all(len(pair) == 2 and set(pair) <= set(TASK.train) for pair in drawn)
 
 
-def test_of_networks_with_data_of_their_own_the_first_is_explored() -> None:
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_networks_of_fewer_prototypes_and_of_those_with_data_of_their_own_the_first(count: int) -> None:
     own, others = TASK.train[:40], TASK.train[10:]
     rule, recipe = LongShort(), replace(QUICK_GENERATOR, max_steps=3)
-    augmenter = Recombination(rule, recipe, seeds=(1, 2), device="cpu")
+    augmenter = Recombination(rule, recipe, prototypes=count, seeds=(1, 2), device="cpu")
     augmenter.fit_each([own, others], [rule.build(own, seed=0), rule.build(others, seed=0)])
     explorer = Explorer(augmenter)
     assert explorer.examples == tuple(own)
-    for seed in range(10):
+    for seed in range(5):
         prototypes = explorer.draw_prototypes(seed)
+        assert len(prototypes) == count
         assert set(prototypes) <= set(own)
         assert explorer.next(prototypes, (), choice=GREEDY)["alternatives"]
-
-
-@pytest.mark.parametrize("prototypes", [0, 1])
-def test_networks_of_fewer_prototypes(prototypes: int) -> None:
-    recipe = replace(QUICK_GENERATOR, max_steps=5)
-    augmenter = Recombination(LongShort(), recipe, prototypes=prototypes, device="cpu").fit(TASK.train)
-    explorer = Explorer(augmenter)
-    drawn = explorer.draw_prototypes(0)
-    assert len(drawn) == prototypes
-    assert explorer.next(drawn, (), choice=GREEDY)["alternatives"]
 
 
 @pytest.mark.parametrize(
@@ -174,15 +166,12 @@ def test_mistakes_are_sentences(
         explorer.next(prototypes, tokens, choice=GREEDY)
 
 
-@pytest.mark.parametrize(
-    "tokens", [(), ("run",), (SEPARATOR, "RUN"), ("run", SEPARATOR), ("a", SEPARATOR, SEPARATOR, "b")]
-)
-def test_what_is_no_pair_is_no_sample(explorer: Explorer, tokens: Tokens) -> None:
-    with pytest.raises(RecombineError, match="not one input and one output"):
-        explorer.sample(PROTOTYPES, tokens, choice=GREEDY)
-
-
-def test_what_is_never_produced_is_no_sample(augmenter: Recombination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_pair_or_never_produced_is_no_sample(
+    explorer: Explorer, augmenter: Recombination, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tokens in ((), ("run",), (SEPARATOR, "RUN"), ("run", SEPARATOR), ("a", SEPARATOR, SEPARATOR, "b")):
+        with pytest.raises(RecombineError, match="not one input and one output"):
+            explorer.sample(PROTOTYPES, tokens, choice=GREEDY)
     model = augmenter.fitted_.model
     unwritable = model.unwritable.clone()
     unwritable[..., SEP + 1 :] = True

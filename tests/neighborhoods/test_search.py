@@ -67,29 +67,22 @@ def test_shards_miss_nothing(examples: list[Example], delta: float) -> None:
     assert found.rows.tolist() == sorted(found.rows.tolist())
 
 
-def test_a_trial_looks_at_some_targets_among_all_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_looks_at_some_targets_among_all_data_and_a_search_tells_how_it_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for size in (16_385, 24_155, 1_000_000):  # COGS has 24,155 pairs, each of which takes 20 ms
+        assert 500 < len(range(0, size, trial_step(size))) <= 1_024
+    assert trial_step(200) == 1  # a trial on few data is the whole
     monkeypatch.setattr(search, "SHARD", 50)
     monkeypatch.setattr(search, "TRIAL", 40)
-    examples = corpus(200, words=20)
+    examples, told = corpus(200, words=20), []
     rule = LongShort(first=None, second=None, budget=EVERYTHING)
-    whole, trial = rule.build(examples), rule.build(examples, effort=Effort(trial=True))
+    effort = Effort(report=lambda done, parts, _: told.append((done, parts)), executor=Processes(2))
+    whole, trial = rule.build(examples, 0, effort), rule.build(examples, effort=Effort(trial=True))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert trial.rows.tolist() == [row for row in whole.rows.tolist() if row[0] % trial_step(200) == 0]
     assert trial.passed["of 200 distinct examples"] == len(examples[:: trial_step(200)]) == 40
     assert trial.account.startswith("40 of 200 distinct examples, ")
-
-
-@pytest.mark.parametrize("size", [16_385, 24_155, 1_000_000])  # COGS has 24,155 pairs, each of which takes 20 ms
-def test_a_trial_of_many_data_looks_at_a_thousand_targets(size: int) -> None:
-    assert 500 < len(range(0, size, trial_step(size))) <= 1_024
-    assert trial_step(200) == 1  # a trial on few data is the whole
-
-
-def test_a_search_tells_how_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "SHARD", 50)
-    told: list[tuple[int, int]] = []
-    effort = Effort(report=lambda done, parts, _: told.append((done, parts)), executor=Processes(2))
-    LongLong().build(corpus(200, words=20), 0, effort)
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
