@@ -1,14 +1,9 @@
-import io
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Outcome, Run
-
-from recombine.cli import main
 
 VERBS = ("walk", "run", "look", "turn")
 TRAIN = [
@@ -25,21 +20,6 @@ TRAIN = [
 @pytest.fixture(autouse=True)
 def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in this process: exit code, standard output, standard error."""
-
-    def invoke(*arguments: object, stdin: str = "") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Outcome(ended.value.code, captured.out, captured.err)
-
-    return invoke
 
 
 @pytest.fixture

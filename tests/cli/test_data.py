@@ -43,13 +43,6 @@ def seeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def test_scan_talks_on_standard_error_and_names_the_next_command(run: Run, tmp_path: Path, seeds: list[int]) -> None:
-    done = run("data", "scan", "--split", "length", "--seed", 7, "-o", tmp_path)
-    assert (done.out, seeds) == ("", [7])
-    assert "2 examples" in done.err
-    assert done.last == f"Next: recombine inspect {tmp_path}/train.tsv --test {tmp_path}/test.tsv"
-
-
 def test_sigmorphon_writes_three_columns(run: Run, tmp_path: Path) -> None:
     write_language(tmp_path / "source", "klingon")
     where = ("--source", tmp_path / "source", "-o", tmp_path / "out")
@@ -86,10 +79,14 @@ def test_a_killed_command_goes_on_and_clears_up(
     assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
 
 
-@pytest.mark.usefixtures("seeds")
-def test_a_second_file_that_cannot_be_written_leaves_no_first(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_is_next_is_named_and_a_second_file_that_cannot_be_written_leaves_no_first(
+    run: Run, tmp_path: Path, seeds: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    done = run("data", "scan", "--split", "length", "--seed", 7, "-o", tmp_path / "length").ok
+    assert (done.out, seeds) == ("", [7])
+    assert "2 examples" in done.err
+    folder = tmp_path / "length"
+    assert done.last == f"Next: recombine inspect {folder}/train.tsv --test {folder}/test.tsv"
     write = files.write
 
     def fail(part: object, path: str, **options: object) -> int:
@@ -98,9 +95,8 @@ def test_a_second_file_that_cannot_be_written_leaves_no_first(
         return write(part, path, **options)
 
     monkeypatch.setattr(files, "write", fail)
-    words = ("data", "scan", "--split", "jump", "-o", tmp_path / "scan")
-    assert "the disk is full" in run(*words).err
-    assert list(tmp_path.iterdir()) == []
+    assert "the disk is full" in run("data", "scan", "--split", "jump", "-o", tmp_path / "jump").err
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 def test_export_writes_a_folder_and_says_how_to_train(run: Run, train: Path, tmp_path: Path) -> None:

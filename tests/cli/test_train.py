@@ -34,21 +34,27 @@ def test_new_examples_are_learned_from(run: Run, train: Path, tmp_path: Path) ->
     assert run("evaluate", tmp_path / "model", new, "--json").document["exact_match"]["mean"] == 1.0
 
 
-def test_new_examples_of_another_kind_are_warned_of(run: Run, train: Path, tmp_path: Path) -> None:
-    new = tmp_path / "new.jsonl"
-    options = ("--augmented", new, "--epochs", 1, "--device", "cpu", "--force", "-o", tmp_path / "model")
+def test_new_examples_of_another_kind_are_warned_of_and_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
+    new, words = tmp_path / "new.jsonl", ("train", train, "-o", tmp_path / "model", "--force")
+    options = ("--augmented", new, "--epochs", 1)
     files.write([Example(tuple("walk"), ("I_WALK",))], new)
-    err = run("train", train, *options).err
+    err = run(*words, *options).err
     assert "Warning: most tokens in the inputs of the new examples, such as 'w', are in no original." in err
     assert "--tokens characters" in err
     assert "the outputs" not in err
     files.write([Example(("I_WALK",), ("walk",))], new, force=True)
-    assert run("train", train, *options).err.count("Warning:") == 2
+    assert run(*words, *options).err.count("Warning:") == 2
     files.write([Example(("walk", "hop"), ("I_WALK", "I_HOP"))], new, force=True)
-    assert "Warning" not in run("train", train, *options).err
+    assert "Warning" not in run(*words, *options).err
+    done = run(*words, "--epochs", 10**6, "--max-time", "0.3", "--json")
+    assert done.document["stopped_by_max_time"]
+    assert 0.3 <= done.document["seconds"] < 5
+    assert "--max-time" in done.err
 
 
-def test_each_network_gets_its_own_samples_if_there_are_such(train: Path, tmp_path: Path) -> None:
+def test_each_network_gets_its_own_samples_in_the_direction_of_the_examples(
+    train: Path, words: Path, tmp_path: Path
+) -> None:
     for number in range(2):
         (tmp_path / f"new.{number}.tsv").write_text(f"x{number}\tY\n")
     new = read_new(str(tmp_path / "new.tsv"), files.read(train), Reading(), networks=2)
@@ -56,24 +62,11 @@ def test_each_network_gets_its_own_samples_if_there_are_such(train: Path, tmp_pa
     (tmp_path / "new.tsv").write_text("x\tY\n")
     new = read_new(str(tmp_path / "new.tsv"), files.read(train), Reading(), networks=2)
     assert [[example.x for example in own] for own in new] == [[("x",)], [("x",)]]
-
-
-def test_of_word_forms_the_form_is_the_input_whatever_the_format_of_new_ones(words: Path, tmp_path: Path) -> None:
-    forms = files.read(words)
-    files.write(forms[:2], tmp_path / "new.jsonl")
+    files.write(files.read(words)[:2], tmp_path / "new.jsonl")
     examples = Reading().read_for_prediction(str(words))
-    (new,) = read_new(str(tmp_path / "new.jsonl"), examples, Reading(), networks=1)
     assert "".join(examples[0].x) == "gelir"
     assert examples[0].y == ("g", "e", "l", "[V]", "[PRS]", "[SG]")
-    assert new == examples[:2]
-
-
-def test_time_is_bounded(run: Run, train: Path, tmp_path: Path) -> None:
-    done = run("train", train, "-o", tmp_path / "model", "--epochs", 10**6, "--max-time", "0.3", "--json")
-    report = done.document
-    assert report["stopped_by_max_time"]
-    assert 0.3 <= report["seconds"] < 5
-    assert "--max-time" in done.err
+    assert read_new(str(tmp_path / "new.jsonl"), examples, Reading(), networks=1) == [examples[:2]]
 
 
 def test_a_model_is_replaced_only_by_force_and_a_population_has_consecutive_seeds(
@@ -199,7 +192,7 @@ def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_agai
 ) -> None:
     """What it wrote itself is in nobody's way; once it is over, nothing is overwritten unasked."""
     options = ["-n", 5, "--no-resample", "--temperature", 1, "--seeds", 2] if command == "augment" else []
-    arguments = [command, train, "--epochs", 8, "--device", "cpu", *options, "-o", tmp_path / "out"]
+    arguments = [command, train, "--epochs", 8, *options, "-o", tmp_path / "out"]
     with monkeypatch.context() as patched:
         patched.setattr("recombine.own_data.settings.forget_state", failing(KeyboardInterrupt()))
         assert run(*arguments).code == 130

@@ -5,14 +5,13 @@ import json
 import re
 import socket
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import Outcome, assert_is_sentence
+from commands import Run, assert_is_sentence
 from serving import served
 from toy_task import example
-
-from recombine.cli import main
 
 pytest.importorskip("fastapi", reason="NOT TESTED: the page needs FastAPI; pip install 'recombine[explore]'")
 pytest.importorskip("uvicorn", reason="NOT TESTED: the page needs uvicorn; pip install 'recombine[explore]'")
@@ -22,13 +21,6 @@ from recombine.explore.application import Keeper
 from recombine.explore.server import HEADERS, LARGEST_BODY, Address, Guard
 
 PAGE = {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000", "content-type": "application/json"}
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> Outcome:
-    with pytest.raises(SystemExit) as ended:
-        main(["explore", *map(str, words)])
-    said = capsys.readouterr()
-    return Outcome(ended.value.code, said.out, said.err)
 
 
 def talk(host: str, request: bytes) -> bytes:
@@ -48,28 +40,19 @@ def post(host: str, path: str, body: object, **headers: str) -> bytes:
     return talk(host, f"POST {path} HTTP/1.1\r\n{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
 
 
-@pytest.mark.parametrize(
-    ("count", "sentence"), [(0, "No sample was kept."), (1, "Kept 1 sample in FILE."), (2, "Kept 2 samples in FILE.")]
-)
 def test_it_ends_with_what_was_kept_this_time(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    model: Path,
-    tmp_path: Path,
-    count: int,
-    sentence: str,
+    run: Run, monkeypatch: pytest.MonkeyPatch, model: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "kept.jsonl"
     Keeper(path).keep(example("run"))
-
-    def serve(*_: object, **__: object) -> None:
-        for verb in ("jump", "walk")[:count]:
-            Keeper(path).keep(example(verb))
-
-    monkeypatch.setattr(server, "serve", serve)
-    done = run(capsys, model, "-o", path, "--device", "cpu")
-    assert done.code == 0
-    assert done.err.splitlines()[-1] == sentence.replace("FILE", str(path))
+    for verbs, sentence in (
+        ((), "No sample was kept."),
+        (("jump",), f"Kept 1 sample in {path}."),
+        (("walk", "look"), f"Kept 2 samples in {path}."),
+    ):
+        keep = [partial(Keeper(path).keep, example(verb)) for verb in verbs]
+        monkeypatch.setattr(server, "serve", lambda *_, keep=keep, **__: [each() for each in keep])
+        assert run("explore", model, "-o", path, "--device", "cpu").ok.last == sentence
 
 
 @pytest.mark.slow
@@ -112,19 +95,20 @@ def test_another_host_comes_with_a_warning(model: Path, tmp_path: Path) -> None:
     assert "add to" in page.talk
 
 
-def test_mistakes_are_sentences(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mistakes_are_sentences(run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("no json\n")
-    assert_is_sentence(run(capsys, tmp_path / "nowhere"), ["nowhere"])
-    assert_is_sentence(run(capsys, model, "-o", mine), ["mine.txt:1"])
-    assert_is_sentence(run(capsys, model, "--host", "203.0.113.1"), ["203.0.113.1", "--host"])
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert_is_sentence(run(capsys, model, "--port", port), [f"port {port}", "--port"])
+        for words, told in (
+            ([tmp_path / "nowhere"], ["nowhere"]),
+            ([model, "-o", mine], ["mine.txt:1"]),
+            ([model, "--host", "203.0.113.1"], ["203.0.113.1", "--host"]),
+            ([model, "--port", port], [f"port {port}", "--port"]),
+        ):
+            assert_is_sentence(run("explore", *words), told)
     monkeypatch.setattr("recombine.cli.views.find_spec", lambda _: None)
-    assert_is_sentence(run(capsys, model), ["FastAPI", "pip install 'recombine[explore]'"])
+    assert_is_sentence(run("explore", model), ["FastAPI", "pip install 'recombine[explore]'"])
 
 
 def answer(headers: dict[str, str], *, method: str = "POST", body: tuple[bytes, ...] = (b"{}",), **scope: str) -> tuple:
@@ -195,56 +179,33 @@ def test_others_are_turned_away_unheard(headers: dict[str, str], status: int) ->
     assert told.items() >= HEADERS.items()
 
 
-def test_a_body_that_is_larger_than_it_claimed_is_not_collected() -> None:
-    status, _, _, passed = answer(PAGE | {"content-length": "2"}, body=(b"x" * LARGEST_BODY, b"x", b"never read"))
-    assert (status, passed) == (413, [])
-
-
 def test_reading_needs_no_origin_and_a_client_that_leaves_or_wants_a_web_socket_gets_no_answer() -> None:
     assert answer({"host": "localhost:8000"}, method="GET", body=(b"",))[0] == 200
     assert answer({"host": "localhost:8000", "origin": "http://evil.example"}, method="GET")[0] == 403
     assert answer({"host": "evil.example:8000"}, method="GET")[0] == 421
     assert answer(PAGE, body=())[0] is None
     assert answer(PAGE, type="websocket")[0] is None
+    # A body that is larger than it claimed is not collected.
+    status, _, _, passed = answer(PAGE | {"content-length": "2"}, body=(b"x" * LARGEST_BODY, b"x", b"never read"))
+    assert (status, passed) == (413, [])
 
 
 @pytest.mark.parametrize(
-    ("host", "header", "is_named"),
+    ("host", "url", "is_loopback", "names", "others"),
     [
-        ("127.0.0.1", "127.0.0.1:8000", True),
-        ("127.0.0.1", "LOCALHOST:8000", True),
-        ("127.0.0.1", "127.0.0.2:8000", False),
-        ("127.0.0.1", "localhost.evil.example:8000", False),
-        ("127.0.0.1", "evil.example:8000@127.0.0.1:8000", False),
-        ("::1", "[::1]:8000", True),
-        ("::1", "[::2]:8000", False),
-        ("192.168.0.7", "192.168.0.7:8000", True),
-        ("192.168.0.7", "127.0.0.1:8000", False),
-        ("box.lan", "box.lan:8000", True),
-        ("box.lan", "evil.example:8000", False),
-        ("0.0.0.0", "192.168.0.7:8000", True),
-        ("0.0.0.0", "localhost:8000", True),
-        ("0.0.0.0", "evil.example:8000", False),
-        ("::", "[fe80::1]:8000", True),
-        ("::", ":8000", False),
+        ("127.0.0.1", "127.0.0.1", True, ["127.0.0.1", "LOCALHOST"], ["127.0.0.2", "localhost.evil.example"]),
+        ("localhost", "localhost", True, ["localhost"], ["evil.example", "evil.example:8000@127.0.0.1"]),
+        ("::1", "[::1]", True, ["[::1]"], ["[::2]"]),
+        ("192.168.0.7", "192.168.0.7", False, ["192.168.0.7"], ["127.0.0.1"]),
+        ("box.lan", "box.lan", False, ["box.lan"], ["evil.example"]),
+        ("0.0.0.0", "127.0.0.1", False, ["192.168.0.7", "localhost"], ["evil.example"]),
+        ("::", None, False, ["[fe80::1]"], [""]),
     ],
 )
-def test_hosts(host: str, header: str, is_named: bool) -> None:
-    assert Address(host, 8000).is_named_by(header) is is_named
-    assert Address(host, 80).is_named_by(header.removesuffix(":8000")) is is_named  # the usual port goes without saying
-
-
-@pytest.mark.parametrize(
-    ("host", "is_loopback", "url"),
-    [
-        ("127.0.0.1", True, "http://127.0.0.1:8000/"),
-        ("localhost", True, "http://localhost:8000/"),
-        ("::1", True, "http://[::1]:8000/"),
-        ("0.0.0.0", False, "http://127.0.0.1:8000/"),
-        ("192.168.0.7", False, "http://192.168.0.7:8000/"),
-        ("box.lan", False, "http://box.lan:8000/"),
-    ],
-)
-def test_who_can_reach_an_address(host: str, is_loopback: bool, url: str) -> None:
+def test_hosts(host: str, url: str | None, is_loopback: bool, names: list[str], others: list[str]) -> None:
     address = Address(host, 8000)
-    assert (address.is_loopback, address.url) == (is_loopback, url)
+    assert address.is_loopback == is_loopback
+    assert url is None or address.url == f"http://{url}:8000/"
+    for header in (*names, *others):
+        assert address.is_named_by(f"{header}:8000") is (header in names)
+        assert Address(host, 80).is_named_by(header) is (header in names)  # the usual port goes without saying
