@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 
 from recombine.models.attention import MASKED
 from recombine.models.copying import (
-    STYLES,
     Scores,
     best_entry,
     cost_of_copying,
-    gated,
-    joint,
+    log_probabilities,
     target_log_probability,
     token_probabilities,
 )
@@ -51,7 +49,7 @@ def mixed(weights: list[float], written: float, token: int) -> float:
 @pytest.mark.parametrize("token", [0, 1, 2])
 @pytest.mark.parametrize("style", ["joint", "gated", "symbol", "none"])
 def test_copying_by_hand(style: str, token: int) -> None:
-    entries = STYLES[style](scores(gate=GATE[1:] if style == "symbol" else GATE))
+    entries = log_probabilities(scores(gate=GATE[1:] if style == "symbol" else GATE), style)
     sources = SOURCES[..., :0] if style == "none" else SOURCES
     if style == "none":
         expected = softmax(WRITE)[token]
@@ -75,7 +73,7 @@ def test_copying_by_hand(style: str, token: int) -> None:
 
 @pytest.mark.parametrize("own", [[], [MASKED, MASKED]], ids=["absent", "masked"])
 def test_a_stream_with_nothing_to_copy_gets_no_weight(own: list[float]) -> None:
-    entries = gated(scores(own=own)).exp().flatten()
+    entries = log_probabilities(scores(own=own), "gated").exp().flatten()
     beta = softmax([GATE[0], *GATE[2:]])
     expected = [beta[0] * p for p in softmax(WRITE)]
     assert entries[:3].tolist() == pytest.approx(expected, abs=1e-12)
@@ -83,10 +81,10 @@ def test_a_stream_with_nothing_to_copy_gets_no_weight(own: list[float]) -> None:
     assert entries.sum().item() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("normalise", [joint, gated])
+@pytest.mark.parametrize("style", ["joint", "gated"])
 @pytest.mark.parametrize("token", [0, 1, 2])
-def test_write_dropout_removes_the_write_entry_and_leaves_the_normaliser(normalise, token: int) -> None:  # noqa: ANN001
-    entries = normalise(scores())
+def test_write_dropout_removes_the_write_entry_and_leaves_the_normaliser(style: str, token: int) -> None:
+    entries = log_probabilities(scores(), style)
     target = torch.tensor([[[token]]])
     whole, _ = target_log_probability(entries, SOURCES, target)
     copied, possible = target_log_probability(entries, SOURCES, target, may_write=torch.tensor([[[False]]]))
@@ -94,9 +92,9 @@ def test_write_dropout_removes_the_write_entry_and_leaves_the_normaliser(normali
     assert possible.all()
 
 
-@pytest.mark.parametrize("normalise", [joint, gated])
-def test_a_token_without_any_source_is_not_possible(normalise) -> None:  # noqa: ANN001
-    entries = normalise(scores())
+@pytest.mark.parametrize("style", ["joint", "gated"])
+def test_a_token_without_any_source_is_not_possible(style: str) -> None:
+    entries = log_probabilities(scores(), style)
     sources = SOURCES.clone()
     sources[sources == 1] = 2  # nothing to copy token 1 from, but at padding
     sources[..., -1] = 1

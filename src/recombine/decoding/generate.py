@@ -173,8 +173,10 @@ class _Run:
         if model.latent is not None:
             assert noise is not None
             self.z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
-        context = model.remember(prototypes)
-        self.context = context if width == 1 else context.repeated(width)
+        self.context = model.remember(prototypes)
+        if width > 1:
+            places = torch.arange(prototypes.shape[1], device=prototypes.device).repeat_interleave(width)
+            self.context = self.context.taken(places.expand(len(prototypes), -1))
         self.state: State = self.context.state
         replicas, batch = self.context.tokens.shape[:2]
         self.previous = prototypes.new_full((replicas, batch), BOS)

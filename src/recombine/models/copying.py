@@ -5,7 +5,6 @@ copying one of the prototypes' tokens. The probability of a token is the sum ove
 entry that produced a token says where it came from.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -23,26 +22,23 @@ class Scores(NamedTuple):
     gate: Tensor | None  # (R, ..., streams), for the gated mixture
 
 
-def joint(scores: Scores) -> Tensor:
-    """Normalises write and copy scores together (SCAN, appendix A.3): log-probabilities (R, ..., V + O + K·S)."""
-    everything = torch.cat([scores.write, scores.own, scores.prototypes.flatten(-2)], dim=-1)
-    return torch.log_softmax(everything, dim=-1)
+def log_probabilities(scores: Scores, style: str) -> Tensor:
+    """Returns log-probabilities (R, ..., V + O + K·S) of all entries, or (R, ..., V) of a network that does not copy.
 
-
-def gated(scores: Scores) -> Tensor:
-    """Mixes one distribution per stream by a gate (section 3.2): log-probabilities (R, ..., V + O + K·S)."""
-    assert scores.gate is not None
-    return _mixed(scores, scores.gate)
-
-
-def by_symbol(scores: Scores) -> Tensor:
-    """Mixes streams, those of copies being one more symbol to write each, as in the authors' code for word forms."""
-    assert scores.gate is not None
-    return _mixed(scores, torch.cat([scores.write.logsumexp(-1, keepdim=True), scores.gate], dim=-1))
-
-
-def _mixed(scores: Scores, gate: Tensor) -> Tensor:
-    """Mixes streams by a gate (R, ..., 1 + copied streams), whose first place is that of writing."""
+    Args:
+        scores: What the decoder computed.
+        style: `Architecture.copying`. ``joint`` normalises write and copy scores together (SCAN, appendix A.3).
+            ``gated`` mixes one distribution per stream by a gate (section 3.2). In ``symbol`` and ``penalized``, each
+            stream of copies is one more symbol to write, as in the authors' code for word forms.
+    """
+    if style == "none":
+        return torch.log_softmax(scores.write, dim=-1)
+    if style == "joint":
+        return torch.log_softmax(torch.cat([scores.write, scores.own, scores.prototypes.flatten(-2)], dim=-1), dim=-1)
+    gate = scores.gate  # (R, ..., 1 + copied streams), whose first place is that of writing
+    assert gate is not None
+    if style != "gated":
+        gate = torch.cat([scores.write.logsumexp(-1, keepdim=True), gate], dim=-1)
     copies = scores.prototypes.unbind(-2)
     own = [scores.own] if gate.shape[-1] > 1 + len(copies) else []
     streams = [scores.write, *own, *copies]
@@ -51,21 +47,6 @@ def _mixed(scores: Scores, gate: Tensor) -> Tensor:
     weights = torch.log_softmax(gate.masked_fill(empty, MASKED), dim=-1)
     parts = [torch.log_softmax(s, dim=-1) + w.unsqueeze(-1) for s, w in zip(streams, weights.unbind(-1), strict=True)]
     return torch.cat(parts, dim=-1)
-
-
-def write_only(scores: Scores) -> Tensor:
-    """No copying: log-probabilities (R, ..., V)."""
-    return torch.log_softmax(scores.write, dim=-1)
-
-
-STYLES: dict[str, Callable[[Scores], Tensor]] = {
-    "joint": joint,
-    "gated": gated,
-    "symbol": by_symbol,
-    "penalized": by_symbol,
-    "none": write_only,
-}
-"""How scores become log-probabilities, by `Architecture.copying`."""
 
 
 def target_log_probability(

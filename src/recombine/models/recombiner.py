@@ -45,12 +45,6 @@ class Context(NamedTuple):
         memory = None if self.memory is None else Memory(*(taken(x, places) for x in self.memory))
         return Context(memory, taken(self.tokens, places), State(*(taken(x, places) for x in self.state)))
 
-    def repeated(self, times: int) -> "Context":
-        """Returns the context with every example repeated, for several hypotheses of each."""
-        replicas, batch = self.tokens.shape[:2]
-        places = torch.arange(batch, device=self.tokens.device).repeat_interleave(times)
-        return self.taken(places.expand(replicas, -1))
-
 
 class Recombiner(nn.Module):
     """R replicas of a recombination network.
@@ -179,7 +173,7 @@ class Recombiner(nn.Module):
 
     def entries(self, scores: Scores) -> Tensor:
         """Returns log-probabilities (..., V + C) of writing each token and of copying from each source."""
-        return copying.STYLES[self.architecture.copying](scores)
+        return copying.log_probabilities(scores, self.architecture.copying)
 
     def sources(self, context: Context, own: Tensor) -> Tensor:
         """Returns the tokens (R, B, C) that the copy entries produce, given the tokens generated so far (R, B, O)."""

@@ -129,7 +129,7 @@ class Stored:
             model.load_state_dict(tensors)
             history = typed(settings["history"], History)
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
-            notes = _notes(settings)
+            notes = typed(settings.get("notes", {}), dict[str, Any])
         return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
 
 
@@ -137,14 +137,7 @@ def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:
     """Returns the notes of a model of a kind, without its networks."""
     settings = read_model(folder, kind)
     with fitting(folder):
-        return _notes(settings)
-
-
-def _notes(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    notes = settings.get("notes", {})
-    if not isinstance(notes, dict):
-        raise TypeError(f"{notes!r} are no notes")
-    return notes
+        return typed(settings.get("notes", {}), dict[str, Any])  # type: ignore[no-any-return]
 
 
 def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:

@@ -35,12 +35,12 @@ The model is in evaluation mode."""
 
 
 class Trainer:
-    """Trains a population; can be stopped and resumed between epochs.
+    """Trains a population in place; can be stopped and resumed between epochs.
 
     Replicas that have learned enough leave it on the way. What a replica becomes does not depend on the others.
 
     Args:
-        model: R replicas, initialised; they are trained in place.
+        model: R replicas, initialised.
         schedule: The batches.
         recipe: How.
         duration: For how long.
