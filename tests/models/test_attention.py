@@ -56,12 +56,6 @@ SECOND = [B, D, A, SEP, C, D, EOS]
 PROTOTYPES = torch.tensor([[[FIRST, SECOND]]])
 
 
-def test_the_second_keeps_what_the_first_lacks_in_its_order() -> None:
-    left = hide_shared_tokens(PROTOTYPES, D + 1)
-    assert left.tokens[0, 0].tolist() == [FIRST, [D, SEP, D, EOS, PAD, PAD, PAD]]
-    assert left.shown[0, 0, 1].tolist() == [False, True, False, True, False, True, True]
-
-
 TOKENS = st.lists(st.integers(SEP + 1, SEP + 5), max_size=3)
 
 
@@ -81,6 +75,8 @@ def test_what_is_left_is_the_list_without_the_tokens_of_the_first(prototypes: li
 
 def test_places_lead_from_the_original_to_what_is_left() -> None:
     left = hide_shared_tokens(PROTOTYPES, D + 1)
+    assert left.tokens[0, 0].tolist() == [FIRST, [D, SEP, D, EOS, PAD, PAD, PAD]]
+    assert left.shown[0, 0, 1].tolist() == [False, True, False, True, False, True, True]
     found = left.tokens.gather(-1, left.places)
     assert torch.equal(found[left.shown], PROTOTYPES[left.shown])
 

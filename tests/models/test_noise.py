@@ -74,17 +74,6 @@ def test_uniform_and_normal_numbers_are_what_they_are_called() -> None:
     assert stats.kstest(noise.normal(5000).flatten().numpy(), stats.norm.cdf).pvalue > 1e-3
 
 
-def test_a_restored_state_goes_on_where_it_was_saved() -> None:
-    noise = Noise([1, 2])
-    noise.uniform(3)
-    saved = [state.clone() for state in noise.state()]
-    expected = noise.normal(5), noise.drop(0.5, steps(3, 1), 2).bits
-    other = Noise([8, 9])
-    other.restore(saved)
-    assert torch.equal(other.normal(5), expected[0])
-    assert torch.equal(other.drop(0.5, steps(3, 1), 2).bits, expected[1])
-
-
 @pytest.mark.parametrize("rates", [(0.5, 0.25), (0.5, 0.0), (0.5, None), (1.0, 0.5), (0.25, 1.0)])
 def test_what_is_passed_on_is_dropped_as_the_step_before_was_and_then_further(
     rates: tuple[float, float | None],

@@ -46,23 +46,6 @@ def test_a_target_that_ends_at_once_has_the_probability_of_its_end(architecture:
 
 
 @every_variant
-def test_decoding_goes_on_from_a_prefix_of_any_length(architecture: Architecture) -> None:
-    model, cut = network(architecture), 3
-    prototypes, target = batch(model, 2)
-    z = some_z(model, 2)
-    context = model.remember(prototypes)
-    previous = torch.cat([torch.ones_like(target[..., :1]), target[..., :-1]], -1).transpose(1, 2)
-    with torch.no_grad():
-        _, whole = decode(model, context, context.state, previous, z=z)
-        state, first = decode(model, context, context.state, previous[:, :cut], z=z)
-        _, second = decode(model, context, state, previous[:, cut:], z=z, start=cut)
-    assert torch.allclose(torch.cat([first.write, second.write], 1), whole.write, atol=1e-12)
-    assert torch.allclose(second.own, whole.own[:, cut:], atol=1e-12)
-    sums = model.entries(second).exp().sum(-1)
-    assert torch.allclose(sums, torch.ones_like(sums), atol=1e-12)
-
-
-@every_variant
 def test_padding_changes_neither_values_nor_gradients(architecture: Architecture) -> None:
     model = network(architecture)
     narrow = batch(model)

@@ -31,13 +31,14 @@ def test_recombination_batches_are_what_the_rows_say(examples: list[Example], da
     assert corpus.longest == longest
     drawn = st.lists(st.lists(st.integers(0, len(rows) - 1), min_size=2, max_size=2), min_size=2, max_size=2)
     chosen = np.array(data.draw(drawn))
-    sources, targets = corpus.batch(torch.from_numpy(chosen), longest, longest)
-    assert sources.shape == (2, 2, n, longest)
+    steps = data.draw(st.integers(1, longest))
+    sources, targets = corpus.batch(torch.from_numpy(chosen), steps, steps)
+    assert sources.shape == (2, 2, n, steps)
     for r in range(2):
         for b in range(2):
             target, *prototypes = rows[chosen[r, b]]
-            assert targets[r, b].tolist() == ids(vocabulary, examples[target].d, longest)
-            assert sources[r, b].tolist() == [ids(vocabulary, examples[k].d, longest) for k in prototypes]
+            assert targets[r, b].tolist() == ids(vocabulary, examples[target].d, steps)
+            assert sources[r, b].tolist() == [ids(vocabulary, examples[k].d, steps) for k in prototypes]
             assert corpus.target_lengths[0, chosen[r, b]] == len(examples[target].d) + 1
             expected = max((len(examples[k].d) + 1 for k in prototypes), default=0)
             assert corpus.source_lengths[0, chosen[r, b]] == expected
@@ -59,14 +60,6 @@ def test_prediction_batches_are_each_replicas_own_examples(sets: list[list[Examp
             assert targets[r, b].tolist() == ids(vocabulary, y, targets.shape[-1])
             assert corpus.source_lengths[r % len(sets), number] == len(x) + 1
             assert corpus.target_lengths[r % len(sets), number] == len(y) + 1
-
-
-def test_batches_are_cut_to_the_steps_asked_for() -> None:
-    examples = [Example(tuple("ab"), tuple("abcab")), Example(tuple("c"), tuple("a"))]
-    corpus = Corpus.for_prediction([examples], Vocabulary.of(examples), CPU)
-    sources, targets = corpus.batch(torch.tensor([[1]]), 2, 2)
-    assert sources.tolist() == [[[[7, EOS]]]]
-    assert targets.tolist() == [[[5, EOS]]]
 
 
 def test_encoded_sequences_end_and_are_padded_and_what_was_never_seen_is_unknown() -> None:
@@ -98,18 +91,6 @@ def test_written_are_each_replicas_own_targets() -> None:
     vocabulary = Vocabulary(("a", "b", "c"))
     marks = Corpus.for_prediction(sets, vocabulary, CPU).written(8, [np.array([0]), np.array([0])])
     assert [set(mine.nonzero().flatten().tolist()) - {PAD} for mine in marks] == [{EOS, 6}, {EOS, 7, 5}]
-
-
-def test_tables_and_rows_may_be_shared_or_each_replicas_own() -> None:
-    shared = np.array([[[5, EOS, PAD], [5, 6, EOS]]])
-    own = np.concatenate([shared, shared[:, ::-1]])
-    rows = np.array([[[0, 1, 1], [1, 0, 0]]])
-    corpus = Corpus.of(shared, own, rows, CPU)
-    assert corpus.target_lengths.tolist() == [[2, 3], [3, 2]]
-    assert corpus.source_lengths.tolist() == [[3, 2]]
-    sources, targets = corpus.batch(torch.tensor([[0], [0]]), 3, 3)
-    assert sources.tolist() == [[[[5, 6, EOS]] * 2]] * 2
-    assert targets.tolist() == [[[5, EOS, PAD]], [[5, 6, EOS]]]
 
 
 def test_one_endless_example_among_many_is_refused_before_the_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ def gradients(model: Recombiner, step: int) -> list[torch.Tensor]:
 @pytest.mark.parametrize("clip", [None, 1.0])
 def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None) -> None:
     model = network(SCAN, SEEDS)
-    lrs = [1e-2, 1e-3, 3e-3]
+    lrs = [1e-2, 0.0, 3e-3]
     singles = [[p.detach().chunk(3)[r].clone() for p in model.parameters()] for r in range(3)]
     optimizer = PopulationAdam(model, 3, lr=1e-2, clip=clip)
     optimizer.lr.copy_(torch.tensor(lrs))
@@ -41,17 +41,6 @@ def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None) -> 
             assert torch.allclose(parameter.chunk(3)[r], mine, atol=1e-8)
 
 
-def test_a_changed_learning_rate_acts_at_the_next_step_and_on_its_replica_only() -> None:
-    model = network(SCAN, SEEDS)
-    optimizer = PopulationAdam(model, 3, lr=1e-2, clip=None)
-    optimizer.lr *= torch.tensor([1.0, 0.0, 1.0])
-    before = [p.detach().clone() for p in model.parameters()]
-    optimizer.update(gradients(model, 0))
-    for old, new in zip(before, model.parameters(), strict=True):
-        assert torch.equal(old.chunk(3)[1], new.chunk(3)[1])
-        assert not torch.equal(old.chunk(3)[0], new.chunk(3)[0])
-
-
 def test_gradients_are_taken_and_forgotten() -> None:
     model = network(SCAN, SEEDS)
     first, *others = model.parameters()
@@ -60,23 +49,6 @@ def test_gradients_are_taken_and_forgotten() -> None:
     assert torch.equal(found[0], torch.ones_like(first))
     assert all((gradient == 0).all() for gradient in found[1:])
     assert all(parameter.grad is None for parameter in (first, *others))
-
-
-def test_a_restored_optimizer_goes_on_as_the_saved_one() -> None:
-    model, other = network(SCAN, SEEDS), network(SCAN, SEEDS)
-    optimizer = PopulationAdam(model, 3, lr=1e-2, clip=1.0)
-    for step in range(3):
-        optimizer.update(gradients(model, step))
-    optimizer.lr *= 0.5
-    saved = {name: value.clone() for name, value in optimizer.state().items()}
-    other.load_state_dict(model.state_dict())
-    resumed = PopulationAdam(other, 3, lr=0.7, clip=1.0)
-    resumed.restore(saved)
-    for step in range(3, 6):
-        for each, its in ((model, optimizer), (other, resumed)):
-            its.update(gradients(each, step))
-    for one, two in zip(model.parameters(), other.parameters(), strict=True):
-        assert torch.equal(one, two)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float32"])

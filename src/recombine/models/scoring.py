@@ -106,9 +106,8 @@ def decode(
     masks: Masks | None = None,
     *,
     z: Tensor | None = None,
-    start: int = 0,
 ) -> tuple[State, Scores]:
-    """Runs the decoder over the previous tokens (R, T, B), T ≥ 1, from a state; `start` is the first step's index.
+    """Runs the decoder over the previous tokens (R, T, B), T ≥ 1, of the first T steps.
 
     Returns:
         The state after the last step, and the scores of all steps (R, T, B, ...).
@@ -116,7 +115,7 @@ def decode(
     batch, steps, masks = previous.shape[2], [], masks or Masks()
     for t in range(previous.shape[1]):
         now = masks.at(slice(t * batch, (t + 1) * batch))
-        state, scores = model.step(context, state, previous[:, t], now, z=z, index=start + t)
+        state, scores = model.step(context, state, previous[:, t], now, z=z, index=t)
         steps.append(scores)
     longest = steps[-1].own.shape[-1]  # histories grow; what an earlier step has not generated yet is masked
     padded = [s._replace(own=pad(s.own, (0, longest - s.own.shape[-1]), value=MASKED)) for s in steps]
