@@ -11,12 +11,8 @@ from recombine.example import Example
 from recombine.inflection import Inflection
 
 STATES = [f"state{number}" for number in range(60)]
-RELATIONS = {
-    "capital": "capital",
-    "highest point": "highest",
-    "largest city": "largest_city",
-    "population": "population",
-}
+NAMES_OF = {"highest point": "highest", "largest city": "largest_city"}
+RELATIONS = {"capital": "capital", **NAMES_OF, "population": "population"}
 
 
 def geography() -> tuple[Example, ...]:
@@ -27,18 +23,13 @@ def geography() -> tuple[Example, ...]:
     for _ in range(700):
         one, other = rng.choices(STATES, often, k=2)
         words, name = rng.choice(list(RELATIONS.items()))
-        made += rng.choice(
-            [
-                [(f"what is the {words} of {one}", f"answer ( {name} ( stateid ( {one} ) ) )")],
-                [(f"what states border {one}", f"answer ( state ( next_to ( stateid ( {one} ) ) ) )")],
-                [
-                    (
-                        f"what is the {words} of states that border {one} and {other}",
-                        f"answer ( {name} ( state ( next_to ( stateid ( {one} ) , stateid ( {other} ) ) ) ) )",
-                    )
-                ],
-            ]
+        both = f"answer ( {name} ( state ( next_to ( stateid ( {one} ) , stateid ( {other} ) ) ) ) )"
+        asked = (
+            (f"what is the {words} of {one}", f"answer ( {name} ( stateid ( {one} ) ) )"),
+            (f"what states border {one}", f"answer ( state ( next_to ( stateid ( {one} ) ) ) )"),
+            (f"what is the {words} of states that border {one} and {other}", both),
         )
+        made.append(rng.choice(asked))
     return tuple(dict.fromkeys(Example(tuple(x.split()), tuple(y.split())) for x, y in made))
 
 

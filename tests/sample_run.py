@@ -16,21 +16,13 @@ def sample_run() -> dict[str, Any]:
     """Returns the document: 5 samples of three methods by name, and 60 of the fourth to page through."""
     jump = _pair("jump ▷ I_JUMP")
     walk_left = _pair("walk left and look ▷ I_TURN_LEFT I_WALK I_LOOK")
+    left = _pair("jump left and look ▷ I_TURN_LEFT I_JUMP I_LOOK")
+    twice = [_pair("run ▷ I_RUN"), _pair("walk twice ▷ I_WALK I_WALK")]
     hostile = {"x": ["<script>alert(1)</script>", HOSTILE], "y": ["<img src=x onerror=alert(2)>"]}
     characters, shorter = ({"x": list(text), "y": ["V", "PST"]} for text in ("כתב לי", "כתב"))
     samples = [
-        _sample(
-            _pair("jump left and look ▷ I_TURN_LEFT I_JUMP I_LOOK"),
-            [walk_left, jump],
-            "2:1 1:2 1:3 written 1:5 2:2 1:7",
-            log_probability=-1.25,
-        ),
-        _sample(
-            _pair("run twice ▷ I_RUN I_RUN"),
-            [_pair("run ▷ I_RUN"), _pair("walk twice ▷ I_WALK I_WALK")],
-            "1:1 2:2 1:2 own:3",
-            log_probability=-2.0,
-        ),
+        _sample(left, [walk_left, jump], "2:1 1:2 1:3 written 1:5 2:2 1:7", log_probability=-1.25),
+        _sample(_pair("run twice ▷ I_RUN I_RUN"), twice, "1:1 2:2 1:2 own:3", log_probability=-2.0),
         _sample(hostile, [{"x": [HOSTILE], "y": ["[[script]]"]}], "written 1:1 written", method="<b>geca</b>"),
         _sample(characters, [shorter], "1:1 1:2 1:3 written written written 1:4 1:5", method="geca"),
         _sample(jump, [jump], "", method="oversampling"),
@@ -96,16 +88,9 @@ def _pair(text: str) -> dict[str, Any]:
     return {"x": x.split(), "y": y.split()}
 
 
-def _sample(
-    pair: dict[str, Any],
-    prototypes: list[dict[str, Any]],
-    sources: str,
-    *,
-    method: str = "recombine",
-    log_probability: float | None = None,
-) -> dict[str, Any]:
-    told = {"log_probability": log_probability, "prototypes": prototypes, "sources": sources.split()}
-    return {**pair, "method": method, **told}
+def _sample(pair: dict[str, Any], prototypes: list[dict[str, Any]], sources: str, **further: object) -> dict[str, Any]:
+    told = {"log_probability": None, "prototypes": prototypes, "sources": sources.split()}
+    return {**pair, "method": "recombine", **told, **further}
 
 
 def _attention() -> dict[str, Any]:

@@ -25,22 +25,12 @@ def write(folder: Path, row: str, *scores: float, **further: object) -> None:
 def results(tmp_path: Path) -> Path:
     folder = tmp_path / "table1"
     item = {"x": "jump twice", "y": "JUMP JUMP", "sampled": None}
-    write(folder, "recomb-2 + stand-ins", 0.9, 1.0)
-    write(folder, "baseline", 0.0)
     audit = {"n": 4, "novel": 4, "right_and_novel": 3, "inputs_in_test": 2}
     listing = [{"seed": 0, "x": "jump", "y": "JUMP", "right": True}, {"seed": 0, "x": "a|b", "y": "c", "right": False}]
-    write(
-        folder,
-        "recomb-2",
-        0.25,
-        0.75,
-        seeds=[0, 1],
-        samples=[audit, audit],
-        kept=[4, 4],
-        rejected=[{"known": 1}, {}],
-        listing=listing,
-        items=[item | {"predicted": "JUMP"}],
-    )
+    drawn = {"samples": [audit, audit], "kept": [4, 4], "rejected": [{"known": 1}, {}], "listing": listing}
+    write(folder, "recomb-2 + stand-ins", 0.9, 1.0)
+    write(folder, "baseline", 0.0)
+    write(folder, "recomb-2", 0.25, 0.75, seeds=[0, 1], **drawn, items=[item | {"predicted": "JUMP"}])
     write(folder, "direct inference", 0.5, 0.5, items=[item | {"predicted": "JUMP JUMP"}])
     write(folder, "learned aug + resampling", dash=True, seeds=[0, 1], rejected=[{"known": 7}, {"known": 8}])
     return folder
