@@ -1,6 +1,7 @@
 """A real cluster of two Ray nodes, each of one processor, which run on this machine."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,3 +21,10 @@ def two_nodes() -> Iterator[Any]:
     finally:
         ray.shutdown()
         nodes.shutdown()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 40
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from two_nodes import two_nodes
+from two_nodes import two_nodes, wait_until
 
 from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
@@ -107,7 +107,7 @@ def test_a_node_that_is_killed_costs_only_its_unfinished_jobs(two: Ray, cluster:
     jobs = [job(number) for number in range(5)]
     working = threading.Thread(target=lambda: found.extend(run.finished(jobs, two)))
     working.start()
-    _wait_until(lambda: _begun(tmp_path) == [0, 1, 2, 3])  # two are done, two are under way, one on each node
+    wait_until(lambda: _begun(tmp_path) == [0, 1, 2, 3])  # two are done, two are under way, one on each node
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
     (tmp_path / ray.get_runtime_context().get_node_id()).touch()  # jobs on this node may end
     working.join(60)
@@ -128,13 +128,6 @@ def test_no_gpus_where_there_are_none(two: Ray) -> None:
 
 def _begun(folder: Path) -> list[int]:
     return sorted(int(path.name.partition("-")[0]) for path in folder.glob("*-*"))
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 40
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 PROGRAM = """

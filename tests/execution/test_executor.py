@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from two_nodes import wait_until
 
 from recombine.errors import RecombineError
 from recombine.execution.executor import AHEAD, SERIAL, Executor, Job, Processes, Run, in_order
@@ -167,12 +168,12 @@ def test_processes_end_when_nobody_asks_any_more() -> None:
     results = in_order(TWO, lambda number: number, range(50))
     assert [next(results), next(results)] == [0, 1]
     results.close()  # type: ignore[attr-defined]
-    _wait_until(lambda: not multiprocessing.active_children())
+    wait_until(lambda: not multiprocessing.active_children())
 
 
 def test_what_is_started_goes_on_while_something_else_is_done(tmp_path: Path) -> None:
     with TWO.started(lambda number: (tmp_path / str(number)).touch() or number, [0, 1, 2]) as outcomes:
-        _wait_until(lambda: len(list(tmp_path.iterdir())) == 3)  # though nobody has asked for an outcome
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 3)  # though nobody has asked for an outcome
         assert [outcome.value for outcome in outcomes] == [0, 1, 2]
 
 
@@ -204,17 +205,10 @@ def test_processes_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     if not parent:
         list(in_order(TWO, piece, range(3)))
         os._exit(0)
-    _wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+    wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
-    _wait_until(lambda: not any(_runs(int(child.name)) for child in tmp_path.iterdir()))
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not any(_runs(int(child.name)) for child in tmp_path.iterdir()))
 
 
 def _runs(process: int) -> bool:

@@ -32,19 +32,6 @@ def test_what_is_done_is_found_by_others(tmp_path: Path) -> None:
     assert Cache(tmp_path / "new").find(Stage("samples", {"n": 4})) is None
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
-    cache = Cache(tmp_path)
-
-    def interrupted() -> None:
-        with cache.doing(STAGE) as done:
-            (done.folder / "a.txt").write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert (list(tmp_path.iterdir()), cache.find(STAGE)) == ([], None)
-
-
 def rewrite(change: Callable[[str], str]) -> Callable[[Path], object]:
     return lambda folder: (folder / MANIFEST).write_text(change((folder / MANIFEST).read_text()))
 

@@ -270,10 +270,9 @@ def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = Fal
         commits.setdefault(item["column"], set()).update(item["commits"])
     for item in items:
         column, true, sampled, of = item["column"], item["y"], item["sampled"], item["commits"]
-        lines = [("true output", true), ("in the samples of recomb-2", "(not generated)")]
-        if sampled is not None:
-            lines[1] = (lines[1][0], f"{_mark(sampled == true)} {sampled}")
-        lines += [(row, f"{_mark(y == true)} {y}") for row, y in item["predicted"].items()]
+        made = "(not generated)" if sampled is None else f"{_mark(sampled == true)} {sampled}"
+        predicted = [(row, f"{_mark(y == true)} {y}") for row, y in item["predicted"].items()]
+        lines = [("true output", true), ("in the samples of recomb-2", made), *predicted]
         part = "" if len(of) == len(commits[column]) else f" (rows of {', '.join(of)})"
         echo(f"{'### ' if markdown else ''}{column}: {item['x']}{part}")
         echo("\n" if markdown else "", nl=False)

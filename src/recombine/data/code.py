@@ -90,8 +90,7 @@ def join(tokens: Iterable[str]) -> str:
 def kind_of(outputs: Iterable[str | Tokens]) -> str:
     """Returns what a token is if nobody says: ``"code"`` where all outputs are objects or lists of JSON, else words.
 
-    Args:
-        outputs: Texts, or tokens; those of JSON count if they are as ``split`` would have them.
+    Outputs are texts, or tokens, which count if they are as ``split`` would have them.
     """
     kind = "words"
     for output in outputs:
@@ -104,10 +103,8 @@ def kind_of(outputs: Iterable[str | Tokens]) -> str:
 def glued(examples: Sequence[Example]) -> str | None:
     """Returns a token with a bracket or quote that had better be apart, if examples of words call for tokens of code.
 
-    This is so if most outputs have such tokens, and there are fewer different ones once they are taken apart.
-
-    Args:
-        examples: Examples of which a token is a word; the first thousand count.
+    This is so if most outputs have such tokens, and there are fewer different ones once they are taken apart. The first
+    thousand examples count.
     """
     examples = examples[:1000]
     found = [token for example in examples for token in islice(filter(_GLUED.search, example.y), 1)]

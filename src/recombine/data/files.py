@@ -139,11 +139,9 @@ def read_inflections(source: str | Path) -> list[Inflection]:
 
 
 def detect(source: str | Path, *, header: bool = False) -> str:
-    """Returns the format of a file, by its name and its first line.
+    """Returns the format of a file, by its name and its first line, or the next one if that names the columns.
 
-    Args:
-        source: A path; of standard input the first line would be lost.
-        header: Whether that line names the columns, and the next one tells.
+    The first line of standard input would be lost.
     """
     lines, chosen = _opened(source, "auto", "words", None, header=header)
     first = next(lines, None)

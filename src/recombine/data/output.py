@@ -59,11 +59,8 @@ def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Gives a stream whose bytes become the target's content when the block ends well, and vanish when it does not.
 
     The bytes go to a hidden file beside the target, which takes the target's place in one step. A missing folder is
-    created. Standard output and devices (``/dev/null``, pipes) have no content to protect: they are written directly.
-
-    Args:
-        target: A path, or ``-`` for standard output.
-        force: Whether an existing file may be replaced.
+    created. Standard output (``-``) and devices (``/dev/null``, pipes) have no content to protect: they are written
+    directly. With `force`, an existing file is replaced.
 
     Raises:
         RecombineError: If the target is a folder, cannot be written, or exists and ``force`` is not set.
@@ -206,11 +203,7 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
     """Holds the lock of a file or folder that is being made, for the time of the block.
 
     The lock file names the process that holds it and its machine; see `lock_of`. File systems without locks are left
-    without.
-
-    Args:
-        target: A path.
-        say: Is told who holds the lock, if another process does, which is then waited for; None: that is an error.
+    without. If another process holds the lock, `say` is told and that is waited for; without it, that is an error.
 
     Yields:
         Whether the one who held the lock before was killed: its lock file was left.

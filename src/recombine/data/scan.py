@@ -107,12 +107,7 @@ def _interpret_phrase(phrase: Tokens) -> Tokens | None:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Examples to learn from and examples to be tested on.
-
-    Attributes:
-        train: The training examples; may repeat.
-        test: The test examples; none of them is in train.
-    """
+    """Examples to learn from, which may repeat, and examples to be tested on, none of which is among the former."""
 
     train: tuple[Example, ...]
     test: tuple[Example, ...]

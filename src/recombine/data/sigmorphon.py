@@ -173,13 +173,8 @@ def replay_neighbor_draws(
     whose second prototype was missing. The next split takes the same draws. Here the numbers of candidates and of
     missing prototypes are computed for all word forms at once.
 
-    Axes: n word forms (the training ones first), m training forms, t tags, u training tag sets.
-
-    Args:
-        rng: The generator.
-        train: The training forms, candidates for being prototypes.
-        held_out: The other forms in the authors' order, an even number in each set: other development forms, past,
-            other, future.
+    The held-out forms are in the authors' order, an even number in each set: other development forms, past, other,
+    future. Axes: n word forms (the training ones first), m training forms, t tags, u training tag sets.
     """
     forms, m = [*train, *held_out], len(train)
     tags = np.minimum(_counts([form.tags for form in forms]), 1)  # n x t

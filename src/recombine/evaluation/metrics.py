@@ -167,11 +167,7 @@ def audit(
 ) -> Audit:
     """Counts what is good and what is bad about samples of an augmenter that was fitted to `train`.
 
-    Args:
-        samples: The samples.
-        gold: Gives the right output for an input, if there is a way to know it.
-        train: The training examples.
-        test: The examples that samples may anticipate, if that is to be counted.
+    `gold` gives the right output for an input, if there is a way to know it. Samples may anticipate examples of `test`.
 
     Raises:
         RecombineError: If there are no samples.

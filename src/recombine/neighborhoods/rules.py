@@ -233,10 +233,8 @@ class Swap(PairRule):
     for data where every example is long and shares most of its words with all others ("weld the red plate ▷ WELD (
     PLATE RED )"). There no example is near to what another lacks, as long–short demands of d2, and no two differ by one
     token, as long–long demands: a word and its meaning are two. Examples that differ in one word abound, and so do
-    those that have it. First prototypes are those that lack the fewest tokens, then the nearest.
-
-    Attributes:
-        budget: How many candidates one search compares at most, chosen at random.
+    those that have it. First prototypes are those that lack the fewest tokens, then the nearest. The budget is that of
+    the other rules.
     """
 
     name = "swap"

@@ -50,11 +50,7 @@ class LongShortAsCoded(LongShort):
 
 @dataclass(frozen=True)
 class LongLongAsCoded(LongLong):
-    """First and second prototypes are the nearest among a few random data.
-
-    Attributes:
-        candidates: How many data that are near to the target and lack one token of it are compared.
-    """
+    """First and second prototypes are the nearest of a few random candidates near to the target that lack one token."""
 
     first: int | None = 3
     difference: Literal["symmetric", "one-sided"] = "one-sided"
@@ -116,10 +112,7 @@ class RareFocused:
 
     Draws come in fours around one random rare example. Those with the most tags in common are the most like it, save
     that in every second four those with exactly the same tags come before; ties go to the examples that come first.
-
-    Args:
-        examples: Examples in generation order.
-        rare: The rare tags, as tokens, e.g. ``"[PST]"``.
+    Rare tags are tokens, e.g. ``"[PST]"``.
 
     Raises:
         RecombineError: If no example has a rare tag, or there are fewer than three distinct examples.

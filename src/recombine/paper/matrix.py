@@ -32,7 +32,6 @@ class Experiment:
     Attributes:
         samples: The new examples of each seed, once there are any.
         jobs: The predictors that it needs; none for a dash or direct inference.
-        stages: The stages of these predictors, once populations are known.
         outputs: Predictions for the test set by seed, once there are any.
     """
 
@@ -41,7 +40,6 @@ class Experiment:
     work: Work
     samples: list[Samples] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
     outputs: list[list[Tokens]] = field(default_factory=list)
     is_recorded: bool = False
 
@@ -53,16 +51,11 @@ class Experiment:
 
 @dataclass
 class Matrix:
-    """Rows on splits, for a number of seeds.
+    """Rows on those of the splits that they have, with one network of each kind for each of the seeds.
 
     Attributes:
-        rows: Which.
-        splits: On which splits; a row is run on those of them that it has.
-        seeds: One network of each kind for each.
         output: The folder for records.
         cache: Where finished stages are kept; whoever it tells of damage is told what has been done, too.
-        device: Where networks run.
-        progress: Shows how it goes.
         expect: Is told how much effort is left.
         elsewhere: Is told of each stage that was done elsewhere: its name, effort and seconds.
         scale: What the experiments are made on and with.
@@ -220,16 +213,14 @@ class Matrix:
             for job in each.jobs:
                 recipes.setdefault((each.work.split, repr(each.settings.predictor)), {})[job.key] = job
         self.populations: list[tuple[Work, Population]] = []
-        stages: dict[tuple[str, str], Stage] = {}
+        self.predictors: dict[tuple[str, str], Stage] = {}  # the stage of each, by split and key
         for (split, _), unique in recipes.items():
             jobs = list(unique.values())
             count = -(-len(jobs) // self.population)
             borders = [len(jobs) * number // count for number in range(count + 1)]
             for population in (Population(jobs[start:end]) for start, end in pairwise(borders)):
                 self.populations.append((self.work[split], population))
-                stages |= {(split, job.key): population.stage(job) for job in population.jobs}
-        for each in self.experiments:
-            each.stages = [stages[each.work.split, job.key] for job in each.jobs]
+                self.predictors |= {(split, job.key): population.stage(job) for job in population.jobs}
 
     def _missing_populations(self) -> list[tuple[Work, Population]]:
         """Returns the populations to train: those of which a predictor is missing, without the others if they can."""
@@ -260,7 +251,8 @@ class Matrix:
         """Writes the records of the experiments whose figures have come in since the last time."""
         for each in (each for each in self.experiments if not each.is_recorded):
             if each.jobs:
-                outputs = [each.work.predictions(stage) for stage in each.stages]
+                stages = [self.predictors[each.work.split, job.key] for job in each.jobs]
+                outputs = [each.work.predictions(stage) for stage in stages]
                 each.outputs = [found for found in outputs if found is not None]
                 if len(each.outputs) < len(outputs):
                     continue
@@ -271,8 +263,7 @@ class Matrix:
     def _record(self, experiment: Experiment) -> dict[str, Any]:
         work, samples, outputs = experiment.work, experiment.samples, experiment.outputs
         stages = work.before_predictors(experiment.settings)
-        predictors = zip(experiment.jobs, experiment.stages, strict=True)
-        stages |= {f"predictions {job.seed}": stage for job, stage in predictors}
+        stages |= {f"predictions {job.seed}": self.predictors[work.split, job.key] for job in experiment.jobs}
         done = {name: found for name, stage in stages.items() if (found := work.cache.find(stage)) is not None}
         training: dict[str, list[float]] = {}  # what is known of it, for each predictor
         seconds: dict[str, float] = {}  # by part, seeds together

@@ -61,7 +61,6 @@ class Row:
     """One row of the table.
 
     Attributes:
-        name: Its name.
         splits: Those that it is run on.
         published: The paper's figures by split, where it has the row.
         note: A sentence to show beneath the table, or nothing.

@@ -57,13 +57,11 @@ class Settings:
             one with a rare tag (``rare``: as in the authors' code).
         generator: How recombination networks are trained.
         sampling: How samples are drawn from them.
-        geca: The rule-based augmenter.
         resampling: Whether only samples with something rare in them are kept.
         agreement: Whether samples are rejected that have a token and not its counterpart (see `Agreement`), or of
             word forms, a rare tag that the form does not show (see `Exponents`).
         resampler: What is rare.
         rare_tags: Which tags of word forms may be rare: all, or named ones (PST, not 1S) as in the authors' code.
-        direct: Direct inference.
         n: How many samples.
         p_aug: How often a predictor sees one; None: all examples count alike.
         predictor: How predictors are trained.

@@ -112,12 +112,9 @@ class Work:
     """Does the stages of one split and keeps their results in a cache.
 
     Attributes:
-        split: Its name, for people.
         tasks: The data of each seed, as many for each; most often the same for all.
         seeds: One network of each kind for each.
-        cache: Where results are kept.
         device: Where networks run; another kind of device draws other random numbers.
-        progress: Shows how it goes.
         graphs: Use CUDA graphs on a GPU.
         by_rule: Who draws samples by rule, where seeds have data of their own: a fit of GECA may take half a minute.
         populations: By recipe of recombination networks that several splits train as one: the data and seeds of all.
@@ -212,7 +209,10 @@ class Work:
         return [*self.stages(settings).values()][-1]
 
     def next_stage(self, settings: Settings) -> Stage:
-        """Returns the stage to begin with where the result is missing: neighborhoods are not needed for networks."""
+        """Returns the stage to begin with where the result is missing: the search for neighborhoods, if none are there.
+
+        Networks that are trained need none. What is drawn by rule has one stage only.
+        """
         stages = self.stages(settings)
         networks = stages.get("generator", self.result(settings))
         search = stages.get("neighborhoods", networks)
@@ -398,14 +398,9 @@ def drawn(
     augmenter: Recombination | None,
     executor: Executor = SERIAL,
 ) -> list[Samples]:
-    """Returns the new examples of each seed, by one method.
+    """Returns the new examples of each seed, by one method: by recombination networks, if they are given, or by rule.
 
-    Args:
-        settings: How they are drawn.
-        tasks: The data of each seed.
-        seeds: The seeds.
-        augmenter: The recombination networks, if it is they that make them.
-        executor: Who draws by rule, where seeds have data of their own.
+    The executor draws by rule, where seeds have data of their own.
     """
     if augmenter is not None:
         augmenter.sampling, augmenter.deviations = settings.sampling, settings.deviations
