@@ -43,15 +43,6 @@ def test_a_population_is_read_as_it_was_written(tmp_path: Path, architecture: Ar
     assert torch.equal(score(same, *batch(model))[0], score(model, *batch(model))[0])
 
 
-def test_the_same_population_is_the_same_bytes(tmp_path: Path) -> None:
-    contents = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        stored(SCAN).write(tmp_path / name)
-        contents.append((tmp_path / name / "weights.safetensors").read_bytes())
-    assert contents[0] == contents[1]
-
-
 @pytest.mark.parametrize(
     "other",
     [
