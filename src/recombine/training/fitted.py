@@ -31,14 +31,23 @@ def narrowed(model: Recombiner, chosen: Sequence[int]) -> Recombiner:
 
 @dataclass
 class History:
-    """What happened to each replica, epoch by epoch. One that has learned enough keeps its last values."""
+    """What happened, epoch by epoch. A replica that has learned enough keeps its last values.
+
+    Attributes:
+        loss: Mean loss of each replica.
+        evaluation: Each replica's evaluation, higher is better; empty if there is none.
+        lr: Each replica's learning rate; 0 when it no longer learns.
+        epoch_fraction: The share of the epochs after which each replica was to stop, its own being shorter; empty: all.
+        seconds: Training time, evaluations included.
+        stopped_early: Whether the time limit ended it.
+    """
 
     loss: list[list[float]] = field(default_factory=list)
-    evaluation: list[list[float]] = field(default_factory=list)  # higher is better; empty if there is none
-    lr: list[list[float]] = field(default_factory=list)  # 0 when a replica no longer learns
-    epoch_fraction: list[float] = field(default_factory=list)  # after which share each was to stop; empty: all
-    seconds: float = 0.0  # evaluations included
-    stopped_early: bool = False  # whether the time limit ended it
+    evaluation: list[list[float]] = field(default_factory=list)
+    lr: list[list[float]] = field(default_factory=list)
+    epoch_fraction: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    stopped_early: bool = False
 
     def epochs(self, replica: int) -> int:
         """Returns how many epochs of its own it took until a replica had learned enough, or all of them."""
