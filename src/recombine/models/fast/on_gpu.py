@@ -8,7 +8,7 @@ from torch import Tensor
 
 from recombine.models.fast.lstm import summed
 from recombine.models.kernels import attention, lstm
-from recombine.models.kernels.attention import axes_of, blocks
+from recombine.models.kernels.attention import blocks
 from recombine.models.kernels.elementwise import drop
 from recombine.models.kernels.shared import strides, tiles
 from recombine.models.noise import Drop
@@ -128,7 +128,7 @@ def cell_and_attend(cells: Cells, attending: Attending, t: int, pre: Tensor, lat
     sources, value_size = values.shape[2:]
     lstm.cell_and_attend[(replicas * rows,)](
         cells.bias, *states, keys, values, padding, scores, weights, rows, 0 if later is None else later.shape[1],
-        sources, size, value_size, *strides(*states), *axes_of(keys, values, axes=3),
+        sources, size, value_size, *strides(*states), *strides(keys, values, axes=3),
         *strides(padding, scores, weights), **blocks(sources, max(size, value_size), replicas * rows),
     )  # fmt: skip
 
@@ -146,7 +146,7 @@ def cell_and_attend_gradient(cells: Cells, attending: Attending, t: int, d_pre: 
     )  # fmt: skip
     lstm.cell_and_attend_gradient[(replicas * rows,)](
         cells.bias, *states, keys, values, weights, d_used, d_all, rows, sources, size, value_size,
-        *strides(*states), *axes_of(keys, values, axes=3), *strides(weights, d_used, d_all),
+        *strides(*states), *strides(keys, values, axes=3), *strides(weights, d_used, d_all),
         **blocks(sources, max(size, value_size), replicas * rows),
     )  # fmt: skip
 

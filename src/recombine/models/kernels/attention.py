@@ -5,12 +5,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.models.kernels.shared import read
+from recombine.models.kernels.shared import read, strides
 from recombine.models.packing import Packing
 
 LEAST = 16
 """The fewest positions that are read at a time."""
-
 
 MANY = 1000
 """From this number of programs on, each has one warp instead of two, so that more of them run at a time."""
@@ -26,11 +25,6 @@ def blocks(positions: int, features: int, programs: int) -> dict[str, int]:
     block_d = min(triton.next_power_of_2(features), max(16, 32768 // block_s))
     warps = block_s * block_d // (8192 if programs >= MANY else 4096)
     return {"block_s": block_s, "block_d": block_d, "num_warps": min(16, max(1, warps))}
-
-
-def axes_of(*tensors: Tensor | None, axes: int) -> list[int]:
-    """Returns how far apart things are along the first axes of one tensor after the other."""
-    return [stride for x in tensors for stride in ([0] * axes if x is None else x.stride()[:axes])]
 
 
 @triton.jit
@@ -51,8 +45,8 @@ def attend(
     sources, value_size = values.shape[3:]
     _attend[(replicas * rows * prototypes,)](
         scores, weights, out, query, keys, values, bias, rows, prototypes, sources, size, value_size,
-        *axes_of(scores, weights, axes=3), *axes_of(out, axes=2), *axes_of(query, axes=3),
-        *axes_of(keys, values, axes=4), *axes_of(bias, axes=3),
+        *strides(scores, weights, axes=3), *strides(out), *strides(query, axes=3),
+        *strides(keys, values, axes=4), *strides(bias, axes=3),
         **blocks(sources, max(size, value_size), replicas * rows * prototypes),
     )  # fmt: skip
 
@@ -104,8 +98,8 @@ def attend_gradient(
     d_query = keys.new_empty(replicas, rows, prototypes, size)
     _attend_gradient[(replicas * rows * prototypes,)](
         d_all, d_query, keys, values, weights, d_out, d_scores, rows, prototypes, sources, size, value_size,
-        *axes_of(d_all, axes=3), *axes_of(keys, values, axes=4), *axes_of(weights, axes=3),
-        *axes_of(d_out, axes=2), *axes_of(d_scores, axes=3),
+        *strides(d_all, axes=3), *strides(keys, values, axes=4), *strides(weights, axes=3),
+        *strides(d_out), *strides(d_scores, axes=3),
         **blocks(sources, max(size, value_size), replicas * rows * prototypes),
     )  # fmt: skip
     return d_query
@@ -158,7 +152,7 @@ def weighed(factors: Tensor, vectors: Tensor, packing: Packing) -> Tensor:
     grid = (replicas * packing.batch * prototypes, triton.cdiv(sources, block_s), triton.cdiv(size, block_d))
     _weighed[grid](
         out, factors, vectors, packing.offsets, packing.spans, packing.batch, prototypes, sources, size,
-        *axes_of(factors, vectors, axes=3), "ieee" if vectors.dtype == torch.float32 else "tf32",
+        *strides(factors, vectors, axes=3), "ieee" if vectors.dtype == torch.float32 else "tf32",
         block_s=block_s, block_t=block_t, block_d=block_d,
     )  # fmt: skip
     return out

@@ -11,9 +11,9 @@ def tiles(rows: int, columns: int) -> tuple[tuple[int, int], int]:
     return (rows, triton.cdiv(columns, block)), block
 
 
-def strides(*tensors: Tensor | None) -> list[int]:
-    """Returns how far apart replicas and examples are, of one tensor (R, B, ...) after the other."""
-    return [stride for x in tensors for stride in ((0, 0) if x is None else x.stride()[:2])]
+def strides(*tensors: Tensor | None, axes: int = 2) -> list[int]:
+    """Returns how far apart things are along the first axes (R, B, ...) of one tensor after the other."""
+    return [stride for x in tensors for stride in ([0] * axes if x is None else x.stride()[:axes])]
 
 
 @triton.jit
