@@ -15,26 +15,23 @@ ANALYSIS, INFLECTION = DIRECTIONS["analysis"], DIRECTIONS["inflection"]
 COLUMNS = ("--columns", "1,2,3", "--tokens", "characters")
 
 
-def test_the_direction_is_that_of_the_examples(words: Path) -> None:
+def test_the_direction_is_that_of_the_examples_or_the_one_asked_for(words: Path) -> None:
     forms = files.read(words)
     assert say_direction(forms) == "inflection"
     assert say_direction(list(map(reordered, forms))) == "analysis"
     assert say_direction([*forms, Example(("walk",), ("WALK",))]) is None
-
-
-def test_each_word_form_has_the_direction_asked_for_whatever_its_order(words: Path) -> None:
-    forms = files.read(words)
     mixed = [forms[0], reordered(forms[1]), Example(("[V]",), ("x",)), forms[2]]
     assert directed(mixed) == [reordered(forms[0]), reordered(forms[1]), mixed[2], reordered(forms[2])]
     assert directed(mixed, "inflection") == [*forms[:2], mixed[2], forms[2]]
 
 
 def test_predictions_that_are_no_word_forms_are_scored_all_the_same(run: Run, words: Path, tmp_path: Path) -> None:
-    wrong = Example(files.read(words)[0].x, ("[V]", "x"))
-    for name, predicted in (("inflection", [wrong, *files.read(words)[1:]]), ("analysis", [])):
-        guesses = predicted or [Example(e.y, ("x",) if n == 0 else e.x) for n, e in enumerate(files.read(words))]
-        files.write(guesses, tmp_path / f"{name}.jsonl")
-        done = run("score", "--gold", words, "--predicted", tmp_path / f"{name}.jsonl", "--json").ok
+    forms = files.read(words)
+    inflected = [Example(forms[0].x, ("[V]", "x")), *forms[1:]]
+    analysed = [Example(forms[0].y, ("x",)), *(Example(form.y, form.x) for form in forms[1:])]
+    for guesses in (inflected, analysed):
+        files.write(guesses, tmp_path / "guesses.jsonl", force=True)
+        done = run("score", "--gold", words, "--predicted", tmp_path / "guesses.jsonl", "--json").ok
         assert done.document["all"]["exact_match"] == pytest.approx(1 - 1 / len(guesses))
 
 

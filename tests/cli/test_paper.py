@@ -65,7 +65,7 @@ def test_the_table_shows_our_figures_beside_the_papers(run: Run, results: Path) 
     assert by_row["recomb-2 + stand-ins"]["paper"] is None
 
 
-def test_samples_are_reported_and_listed(run: Run, results: Path) -> None:
+def test_samples_are_listed_and_items_stand_beside_what_was_sampled(run: Run, results: Path) -> None:
     shown = words(run("paper", "samples", "-o", results).out)
     assert shown[1] == "recomb-2 jump 2 8 1 8 75.0 % 50.0 %"
     assert shown[-2:] == ["✓ jump ▷ JUMP", "✗ a|b ▷ c"]
@@ -74,9 +74,6 @@ def test_samples_are_reported_and_listed(run: Run, results: Path) -> None:
     assert lines[-1] == "- ✗ a|b ▷ c"
     [report] = run("paper", "samples", "-o", results, "--json").document
     assert (report["right"], report["inputs_in_test"], len(report["listing"])) == (0.75, 0.5, 2)
-
-
-def test_items_stand_beside_what_was_sampled(run: Run, results: Path) -> None:
     assert words(run("paper", "items", "-o", results).out) == [
         "jump: jump twice",
         "true output JUMP JUMP",

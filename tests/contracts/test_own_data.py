@@ -189,12 +189,8 @@ def test_it_is_shown_in_a_few_lines(fitted: OwnDataAugmenter) -> None:
     assert "more" not in repr(fitted.sample(3))
     assert repr(fitted.report_) == str(fitted.report_)
     assert len(repr(fitted.report_)) < 1000
-
-
-def test_long_examples_and_many_reasons_are_cut() -> None:
-    long = Example(("word",) * 1000, ("WORD",) * 1000)
-    samples = Samples((long,) * 2, 2, {f"reason {n:02}": n for n in range(100)})
-    head, *lines = repr(samples).splitlines()
+    long = Example(("word",) * 1000, ("WORD",) * 1000)  # long examples and many reasons are cut
+    head, *lines = repr(Samples((long,) * 2, 2, {f"reason {n:02}": n for n in range(100)})).splitlines()
     assert head.startswith("2 of 2 samples; rejected: 90 reason 90, ")
     assert head.endswith(f"99 reason 99, {sum(range(90)):,} for other reasons.")
     assert lines == [f"  {str(long)[:100]}…"] * 2

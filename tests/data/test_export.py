@@ -4,6 +4,7 @@ import csv
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -37,15 +38,6 @@ def test_tsv(tmp_path: Path, p_aug: float | None) -> None:
     first = "gel\tgeldi\tV;PST\n"
     assert (tmp_path / "forms/train.tsv").read_text() == f"{first}ad ver\tad verecek\tV;FUT\n{first}"
     assert "lemma, form and tags" in (tmp_path / "forms/README.md").read_text()
-
-
-def test_jsonl_weighs_new_examples_so_that_they_have_their_share(tmp_path: Path) -> None:
-    export(ORIGINALS, NEW, tmp_path, to="jsonl", p_aug=0.2)
-    rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
-    assert [Example(tuple(row["x"]), tuple(row["y"])) for row in rows] == ORIGINALS + NEW
-    assert [row["method"] for row in rows] == [None, None, None, "geca"]
-    weights = [row["weight"] for row in rows]
-    assert weights[-1] / sum(weights) == pytest.approx(0.2)
 
 
 def settings(path: Path) -> dict[str, str]:
@@ -115,14 +107,22 @@ def test_opennmt_keeps_the_two_apart_and_weighs_them(tmp_path: Path, p_aug: floa
     assert {rest[0] for name, *rest in config if name.startswith("path_")} == lines.keys()
 
 
-def test_hugging_face(tmp_path: Path) -> None:
+def test_hugging_face_and_jsonl_which_weighs_new_examples(tmp_path: Path) -> None:
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+
     export(WORD_FORMS, NEW, tmp_path / "mixed", to="hf", p_aug=0.1)
-    rows = [json.loads(line) for line in (tmp_path / "mixed/original.jsonl").read_text().splitlines()]
-    assert [Example(tuple(row["input_tokens"]), tuple(row["output_tokens"])) for row in rows] == WORD_FORMS
+    tokens = [Example(tuple(row["input_tokens"]), tuple(row["output_tokens"])) for row in rows("mixed/original.jsonl")]
+    assert tokens == WORD_FORMS
     assert "probabilities=[0.9, 0.1]" in (tmp_path / "mixed/README.md").read_text()
     export(WORD_FORMS, WORD_FORMS[:1], tmp_path / "forms", to="hf")
-    row = json.loads((tmp_path / "forms/new.jsonl").read_text())
+    (row,) = rows("forms/new.jsonl")
     assert (row["input"], row["output"]) == ("gel [V] [PST]", "geldi")
+    export(ORIGINALS, NEW, tmp_path / "weighed", to="jsonl", p_aug=0.2)
+    found = rows("weighed/train.jsonl")
+    assert [Example(tuple(row["x"]), tuple(row["y"])) for row in found] == ORIGINALS + NEW
+    assert [row["method"] for row in found] == [None, None, None, "geca"]
+    assert found[-1]["weight"] / sum(row["weight"] for row in found) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("to", TOOLKITS)
@@ -169,9 +169,6 @@ def test_weights_give_the_rate_and_repetitions_nearly(originals: int, new: int, 
     first, second = mix.turns()
     assert min(first, second) >= 1
     assert second / (first + second) == pytest.approx(rate, rel=0.2)
-
-
-@pytest.mark.parametrize("rate", [0.0, 1.0, -1.0, float("nan")])
-def test_a_rate_is_between_none_and_all(rate: float) -> None:
-    with pytest.raises(RecombineError, match="p_aug"):
-        Mix.of(1, 1, rate)
+    for no_rate in (0.0, 1.0, -1.0, float("nan")):
+        with pytest.raises(RecombineError, match="p_aug"):
+            Mix.of(1, 1, no_rate)

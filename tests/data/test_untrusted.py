@@ -66,6 +66,10 @@ def test_what_no_annotation_tells_of_is_an_error_too() -> None:
     for value, message in ((deep, "is nested too deeply"), ({"inner": "\ud800"}, "holds half a character")):
         with pytest.raises(RecombineError, match=message):
             typed(value, list[Any] if value is deep else Outer)
+    for problem in (KeyError("a"), RecombineError("n is 0.")):
+        message = r"model: the settings do not fit the weights.*Train again"
+        with pytest.raises(RecombineError, match=message), fitting(Path("model")):
+            raise problem
 
 
 def test_toml_has_words_of_its_own_functions_are_not_for_files_and_further_keys_are_let_be_if_asked_for() -> None:
@@ -81,10 +85,3 @@ def test_toml_has_words_of_its_own_functions_are_not_for_files_and_further_keys_
         typed("x", kind, name="rarity")
     with pytest.raises(RecombineError, match="unknown key"):
         typed({"a": 1, "b": 2}, Known)
-
-
-def test_settings_that_do_not_fit_are_said_to_be_of_a_model() -> None:
-    for problem in (KeyError("a"), RecombineError("n is 0.")):
-        message = r"model: the settings do not fit the weights.*Train again"
-        with pytest.raises(RecombineError, match=message), fitting(Path("model")):
-            raise problem

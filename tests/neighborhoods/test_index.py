@@ -48,13 +48,6 @@ def test_duplicates_count_once_and_token_sets_one_apart_know_each_other(examples
         assert sorted(index.one_apart[number].tolist()) == wanted
 
 
-def test_what_only_long_data_hold_is_covered_by_nothing_short() -> None:
-    index = Index([Example(("a",), ("A",)), Example(tuple("bcdefgh"), tuple("BCDEFGH"))])
-    for datum, found in ((0, [0]), (1, [])):
-        short = index.strings[datum][0] + "\0"
-        assert index.covering(short, delta=0.5, budget=10, rng=np.random.default_rng(0)).tolist() == found
-
-
 def test_the_budget_bounds_what_is_compared_and_what_shares_little_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     index = Index([Example((str(i), "a"), ("b",)) for i in range(5000)])
     found = together(index.similar(index.strings[0], delta=0.9, budget=1000, rng=np.random.default_rng(0)))
@@ -78,13 +71,17 @@ def test_samples_are_distinct_and_as_many_as_allowed(size: int, limit: int) -> N
     assert set(chosen) <= set(range(size))
 
 
-def test_sampling_favors_nobody_and_batches_hold_everything_once() -> None:
+def test_sampling_favors_nobody_batches_hold_everything_once_and_nothing_short_covers_long_data() -> None:
     rng = np.random.default_rng(0)
     counts = np.bincount(np.concatenate([sampled([np.arange(7, dtype=np.int32)], 3, rng) for _ in range(9000)]))
     # By stretches of 2, 2 and 3, so nearly but not exactly alike.
     assert counts.min() > 2700
     assert counts.max() < 4800
     assert sorted(together(in_batches(np.arange(1500, dtype=np.int32), rng))) == list(range(1500))
+    index = Index([Example(("a",), ("A",)), Example(tuple("bcdefgh"), tuple("BCDEFGH"))])
+    for datum, found in ((0, [0]), (1, [])):
+        short = index.strings[datum][0] + "\0"
+        assert index.covering(short, delta=0.5, budget=10, rng=np.random.default_rng(0)).tolist() == found
 
 
 @given(SEQUENCES, st.lists(SEQUENCES.filter(len), min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))

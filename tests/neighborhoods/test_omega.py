@@ -79,21 +79,17 @@ def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
     assert_uniform(drawn(omega, 200 * len(expected)), expected)
 
 
-def test_pairs_by_tags() -> None:
+def test_pairs_by_tags_and_sets_without_members() -> None:
     tags = [{token for token in word.x if len(token) > 1} for word in WORDS]
     different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags[i] != tags[j]}
     assert_uniform(drawn(compatible(Tagged().build(WORDS), WORDS)), different)
-
-
-def test_sets_without_members_are_errors() -> None:
     alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
     found = Neighborhoods(np.array([[0, 1, 1]], np.int32), "tagged")
     with pytest.raises(RecombineError, match="no compatible prototypes"):
         compatible(found, alike).draw(1, np.random.default_rng(0))
-    with pytest.raises(RecombineError, match="no compatible prototypes"):
-        compatible(Neighborhoods(np.empty((0, 3), np.int32), "long-short"), EXAMPLES)
-    with pytest.raises(RecombineError, match="without prototypes"):
-        compatible(Neighborhoods(np.empty((0, 1), np.int32), "long-short"), EXAMPLES)
+    for width, message in ((3, "no compatible prototypes"), (1, "without prototypes")):
+        with pytest.raises(RecombineError, match=message):
+            compatible(Neighborhoods(np.empty((0, width), np.int32), "long-short"), EXAMPLES)
 
 
 def test_a_focused_set_has_the_rows_with_a_wanted_last_prototype_and_draws_them_evenly() -> None:
