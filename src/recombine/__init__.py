@@ -5,18 +5,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recombine.data.files import read
-    from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Spans
+    from recombine.errors import RecombineError
+    from recombine.own_data.augmenters import GECA, Augmenter, Auto, Both, Oversampler, Spans
     from recombine.own_data.predictor import Predictor
 
 __version__ = "0.1.0"
-__all__ = ["GECA", "Augmenter", "Both", "Oversampler", "Predictor", "Spans", "read"]
+__all__ = ["GECA", "Augmenter", "Auto", "Both", "Oversampler", "Predictor", "RecombineError", "Spans", "read"]
 
 _HOMES = {
     "Augmenter": "recombine.own_data.augmenters",
+    "Auto": "recombine.own_data.augmenters",
     "Both": "recombine.own_data.augmenters",
     "GECA": "recombine.own_data.augmenters",
     "Oversampler": "recombine.own_data.augmenters",
     "Predictor": "recombine.own_data.predictor",
+    "RecombineError": "recombine.errors",
     "Spans": "recombine.own_data.augmenters",
     "read": "recombine.data.files",
 }

@@ -116,7 +116,13 @@ MISTAKES = {
         ]
     },
     # No neighborhoods
-    "augment lonely.tsv --no-resample -o new": ["long-short", "long-long", "one-prototype", "3 ", "more examples"],
+    "augment lonely.tsv --no-resample --method learned -o new": [
+        "long-short",
+        "long-long",
+        "one-prototype",
+        "3 ",
+        "more examples",
+    ],
     "augment lonely.tsv --no-resample --neighborhood long-long": [
         "a neighborhood (long-long: 3 ",
         "--neighborhood auto",

@@ -83,7 +83,7 @@ def test_drawing_shows_how_far_it_is_and_can_be_stopped(
 
     monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", replace(DEFAULT_SAMPLING, batch=8))
     monkeypatch.setattr(training, "progress", shown)
-    done = augment("-n", 50, "-o", tmp_path / "new.jsonl")
+    done = augment("-n", 50, "--method", "learned", "-o", tmp_path / "new.jsonl")
     assert done.code == 130
     assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
     (first, total), (second, _) = told
@@ -247,4 +247,4 @@ def test_lack_of_memory_is_a_sentence_and_other_errors_of_torch_are_bugs(
     assert [path.name for path in tmp_path.iterdir()] == ["train.tsv"]
     monkeypatch.setattr(Recombination, "fit_on", failing(RuntimeError("shapes do not match")))
     with pytest.raises(RuntimeError, match="shapes"):
-        augment()
+        augment("--method", "learned")

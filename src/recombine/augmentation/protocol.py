@@ -40,6 +40,8 @@ class Samples(Sequence[Example]):
         warning: What else is to be known of them, if anything.
         turned_down: Some of the rejected candidates that are pairs, with the reason (``rejected``) among the details of
             their provenance; empty if the augmenter keeps none.
+        estimate: Between which shares of them are right, and the share that is expected: (low, mean, high); None if
+            nobody can say.
     """
 
     examples: tuple[Example, ...]
@@ -48,6 +50,7 @@ class Samples(Sequence[Example]):
     shortfall: str = ""
     turned_down: tuple[Example, ...] = ()
     warning: str = ""
+    estimate: tuple[float, float, float] | None = None
 
     @property
     def account(self) -> str:
@@ -58,7 +61,11 @@ class Samples(Sequence[Example]):
         if others := sum(self.rejected.values()) - sum(named.values()):
             reasons.append(f"{others:,} for other reasons")
         turned_down = f"; rejected: {', '.join(reasons)}" if reasons else ""
-        return " ".join(filter(None, (f"{kept}{turned_down}.", self.shortfall, self.warning)))
+        right = ""
+        if self.estimate is not None:
+            low, mean, high = self.estimate
+            right = f"By rehearsal, about {mean:.0%} of them are right ({low:.0%} to {high:.0%})."
+        return " ".join(filter(None, (f"{kept}{turned_down}.", self.shortfall, self.warning, right)))
 
     def __repr__(self) -> str:
         """Shows the account and the first few samples, as a notebook shows whatever it is given."""

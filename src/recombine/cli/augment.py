@@ -25,8 +25,12 @@ OPTIONS = {
     "gaps": ("geca", "both"),
     **dict.fromkeys(("prototypes", "neighborhood", "temperature", "novelty", "model", "executor", "address"), LEARNING),
     **dict.fromkeys(("size", "epochs", "max_time", "device"), LEARNING),
+    **dict.fromkeys(("rehearse", "precision"), (AUTO,)),
 }
 """Options that not all methods have, and the methods that have them."""
+
+FEW_SHOWN, LINE = 10, 150
+"""How many samples are printed, and how many characters of one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +38,10 @@ class Request:
     """What to make: the options as they were given, None for most that were not.
 
     Options:
-        method NAME: learned trains a network to recombine; geca exchanges fragments by rule; spans exchanges
-            pieces with what they stand for; both takes half from geca, as far as it goes, and the rest from a network;
-            oversample repeats what has something rare in it.
+        method NAME: auto rehearses geca and spans and takes what can be trusted (learned for word forms, or if an
+            option is for networks); learned trains a network to recombine; geca exchanges fragments by rule; spans
+            exchanges pieces with what they stand for; both takes half from geca, as far as it goes, and the rest from
+            a network; oversample repeats what has something rare in it.
         n N: How many samples to make.
         epsilon P: Keep only samples with a token in fewer than this share of the training examples (default: found
             out).
@@ -53,11 +58,13 @@ class Request:
         temperature T: Below 1, samples are safer; above 1, more varied.
         novelty WHAT: What must be new: the pair, the input, or both input and output.
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
+        rehearse SECONDS: auto: how long the rehearsal of a method may take; 0: none, so learned.
+        precision P: auto: keep only samples that are right with at least this probability, as rehearsed.
         output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several
             networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
     """
 
-    method: str = "learned"
+    method: str = AUTO
     n: int = 400
     seed: int = 0
     seeds: int | None = None
@@ -71,6 +78,8 @@ class Request:
     temperature: float | None = None
     novelty: str | None = None
     model: str | None = None
+    rehearse: float | None = None
+    precision: float | None = None
     output: str = STANDARD
     size: str | None = None
     epochs: int | None = None
@@ -117,6 +126,7 @@ def augment_cli(
     from recombine.own_data.settings import forget_state
     from recombine.training.stored import read_notes
 
+    request = _settled(request)
     _check(request)
     networks = request.seeds or 1
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
@@ -141,6 +151,8 @@ def augment_cli(
             format = columns if target.endswith(".tsv") else "jsonl"
             write(samples, target, format=format, tokens=reading.kind, force=force or goes_on)
             reports.append(_report(request, samples, target, train=examples, test=tests))
+            if samples.estimate is not None and target != STANDARD and not json:
+                _show(samples, reading.kind)
         forget_state(request.state)
     document = reports[0]
     if len(reports) > 1:
@@ -157,6 +169,16 @@ def augment_cli(
         say_next("inspect", targets[0], *beside.options)
 
 
+def _settled(request: Request) -> Request:
+    """Returns the request with the learned method if none was named and an option is for networks."""
+    for_networks = any(_is_given(request, option) for option, methods in OPTIONS.items() if methods == LEARNING)
+    return replace(request, method="learned") if request.method == AUTO and for_networks else request
+
+
+def _is_given(request: Request, option: str) -> bool:
+    return getattr(request, option) not in (None, AUTO)
+
+
 def _check(request: Request) -> None:
     """Raises an error for what cannot be done, before anything is read."""
     from recombine.neighborhoods import NEIGHBORHOODS
@@ -167,7 +189,7 @@ def _check(request: Request) -> None:
     if request.neighborhood not in (AUTO, *NEIGHBORHOODS):
         raise unknown("neighborhood", request.neighborhood, (AUTO, *NEIGHBORHOODS))
     for option, methods in OPTIONS.items():
-        if request.method not in methods and getattr(request, option) not in (None, AUTO):
+        if request.method not in methods and _is_given(request, option):
             name = option.replace("_", "-")
             raise RecombineError(f"--{name} is for --method {' or '.join(methods)}, not for {request.method}.")
     if request.n < 2 and request.method == "both":
@@ -194,6 +216,8 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     settings |= {"progress": display}
     if request.gaps is not None:
         settings |= {"gaps": request.gaps, "fewest_gaps_first": True}
+    given = {"rehearse": request.rehearse, "precision": request.precision}
+    settings |= {name: value for name, value in given.items() if value is not None}
     if request.method in LEARNING:
         asked = request.executor or request.address
         executor = chosen_executor(request.executor, request.address) if asked else None
@@ -216,7 +240,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
             ways += ["fewer --prototypes"] * (request.prototypes is not None)
             ways += ["--method geca, which needs none"] * bool(GECA().fit(examples).sample(1))
             raise RecombineError(error.message, hint=f"Try {' or '.join(ways)}.") from None
-    if isinstance(augmenter, Augmenter):
+    if isinstance(augmenter, Augmenter) and augmenter.has_networks:
         default = augmenter.networks_.sampling
         temperature = request.temperature or default.decoding.temperature
         changes: dict[str, Any] = {} if request.novelty is None else {"novelty": request.novelty}
@@ -287,7 +311,7 @@ def _drawn(request: Request, augmenter: "Augmenter | GECA | Oversampler | Spans"
     from recombine.own_data.settings import forget_state
 
     doing = f"Making {request.n:,} samples by {request.method}"
-    with nullcontext() if request.method in LEARNING else working(doing):  # networks show how far they are
+    with nullcontext() if request.method in (AUTO, *LEARNING) else working(doing):  # networks show how far they are
         every = augmenter.sample_each(request.n, request.seed)
     examples = augmenter.examples_
     if request.method == "geca" and request.resample is None and request.epsilon is None and every[0]:
@@ -328,6 +352,17 @@ def _advice(request: Request, samples: "Samples") -> str:
     return f"{longer} {kept}he same command with {other} draws samples from it without training again.{by_rule}"
 
 
+def _show(samples: "Samples", tokens: str) -> None:
+    """Prints some samples, with the estimated probability that each is right."""
+    from recombine.data.text import join
+
+    for sample in samples[:: -(-len(samples) // FEW_SHOWN)]:
+        assert sample.provenance is not None
+        text = f"{join(sample.x, tokens)} → {join(sample.y, tokens)}"
+        text = text if len(text) <= LINE else f"{text[:LINE]}…"
+        say(f"  {sample.provenance.details['right']:4.0%}  {text}")
+
+
 def _report(
     request: Request, samples: "Samples", target: str, *, train: Sequence[Example], test: Sequence[Example] | None
 ) -> dict[str, Any]:
@@ -344,6 +379,8 @@ def _report(
         "shortfall": samples.shortfall,
         "contradicted": contradicted(samples),
     }
+    if samples.estimate is not None:
+        report["right"] = dict(zip(("low", "mean", "high"), samples.estimate, strict=True))
     account = samples.account
     if report["contradicted"]:
         count = f"{report['contradicted']:,}"

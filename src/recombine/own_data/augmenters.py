@@ -1,4 +1,4 @@
-"""The augmenters for one's own data: learned, by rule (GECA, oversampling), or both; and which samples they keep."""
+"""The augmenters for one's own data: learned, by rule, both, or whichever suits; and which samples they keep."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -23,15 +24,15 @@ from recombine.augmentation.protocol import (
     unfitted,
 )
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
+from recombine.augmentation.resample import NGRAMS, NOTHING, PAIRS, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.augmentation.sampler import SamplingSettings
 from recombine.data.code import kind_of
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.text import shown as shortened
 from recombine.data.untrusted import fitting
-from recombine.errors import NoNeighborhood, RecombineError, unknown
-from recombine.example import Example
+from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
+from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report, Say
 from recombine.inflection import are_inflections, is_inflection, is_tag
@@ -40,6 +41,7 @@ from recombine.neighborhoods import NEIGHBORHOODS, Effort, LongShort, Neighborho
 from recombine.own_data import choices, networks
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
+from recombine.own_data.rehearsal import Rehearsal, Rehearsed
 from recombine.own_data.settings import (
     CHOICES,
     Account,
@@ -58,6 +60,9 @@ from recombine.training.stored import TOKENS as KIND_OF_TOKENS
 EXAMPLES = "examples.jsonl"
 
 AUTO: Literal["auto"] = "auto"
+
+TRUSTED, MUCH_WORSE = 0.5, 0.15
+"""A rule is trusted if this share of its samples is right by rehearsal, and not that much less than of another's."""
 
 Judge = Callable[[Example], str | bool | None]
 """A user's own function that looks at a sample: True or None keeps it; False or a string, the reason, rejects it. So a
@@ -90,6 +95,11 @@ def agreement_filter(examples: Sequence[Example], rare: Validator) -> Validator 
     if not isinstance(rare, Resampler):
         return None
     return Exponents.of(examples, {token for found in rare.rare_ for token in found.ngram if is_tag(token)})
+
+
+def _anything(sample: Example) -> str | None:
+    """Is satisfied with whatever a sample has."""
+    return None
 
 
 def _word_form(sample: Example) -> str | None:
@@ -511,6 +521,11 @@ class Augmenter(OwnDataAugmenter):
             return learned.augmenter.sample_each(n, seed, keep, report=report, executor=self.executor or SERIAL)
 
     @property
+    def has_networks(self) -> bool:
+        """Whether networks were trained."""
+        return self._learned is not None and isinstance(self._learned.augmenter, Recombination)
+
+    @property
     def networks_(self) -> Recombination:
         """The trained networks."""
         if self._learned is None:
@@ -601,7 +616,157 @@ class Both(Augmenter):
         return [replace(found, requested=n, shortfall=found.shortfall if len(found) < n else "") for found in every]
 
 
+@dataclass(frozen=True, eq=False)
+class _Rehearsed:
+    """Rules that take turns, and what their rehearsal showed.
+
+    Attributes:
+        rules: The rules, fitted, by name.
+        rehearsal: What was made rare.
+        shown: What each rule made of it.
+        precision: Samples that are right with a smaller probability than this are turned down.
+    """
+
+    rules: Mapping[str, protocol.Augmenter]
+    rehearsal: Rehearsal
+    shown: Mapping[str, Rehearsed]
+    precision: float
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Is fitted already."""
+        return self
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        """Returns up to n samples of the rules in turn, each input once, with the probability that each is right."""
+        parts = [rule.sample(n, seed, partial(self._turned_down, name, accept)) for name, rule in self.rules.items()]
+        found: dict[Tokens, Example] = {}
+        for sample in filter(None, chain(*zip_longest(*parts))):
+            found.setdefault(sample.x, sample)
+        kept = [self._vouched(sample) for sample in islice(found.values(), n)]
+        everything = together(parts)
+        limits = [self.shown[sample.provenance.method].interval for sample in kept if sample.provenance is not None]
+        shares = [self._share(sample) for sample in kept]
+        estimate = None
+        if kept and self.rehearsal.items:
+            low, high = (sum(side) / len(kept) for side in zip(*limits, strict=True))
+            mean = sum(shares) / len(kept)
+            estimate = min(low, mean), mean, max(high, mean)
+        shortfall = everything.shortfall if len(kept) < n else ""
+        return replace(everything, examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
+
+    def _turned_down(self, name: str, accept: Validator | None, sample: Example) -> str | None:
+        if (reason := None if accept is None else accept(sample)) is not None:
+            return reason
+        unsure = self.precision > 0 and self.shown[name].share_like(self.rehearsal.like(sample)) < self.precision
+        return f"right with a probability below {self.precision:g}" if unsure else None
+
+    def _share(self, sample: Example) -> float:
+        assert sample.provenance is not None
+        return self.shown[sample.provenance.method].share_like(self.rehearsal.like(sample))
+
+    def _vouched(self, sample: Example) -> Example:
+        """Returns a sample with the estimated probability that it is right among the details of its provenance."""
+        if not self.rehearsal.items or sample.provenance is None:
+            return sample
+        details = {**sample.provenance.details, "right": round(self._share(sample), 2)}
+        return replace(sample, provenance=replace(sample.provenance, details=details))
+
+
+@dataclass(eq=False, kw_only=True)
+class Auto(Augmenter):
+    """Finds out which methods can be trusted with the data, and takes these.
+
+    GECA and spans are rehearsed: tokens that are used like the rare ones, but often, are made rare, and the examples
+    that were taken out judge the samples with them. The rules whose samples come out right take turns; every sample
+    carries the estimated probability that it is right, as ``details["right"]`` of its provenance. If no rule can be
+    trusted, ``fit`` raises ``NothingMade``. For word forms networks are trained, as by `Augmenter`; they have no
+    estimate.
+
+    Attributes:
+        rehearse: Seconds that the rehearsal of a rule may take; 0: networks are trained without any rehearsal.
+        precision: Keeps only samples that are right with at least this probability; default: all.
+    """
+
+    rehearse: float = 30.0
+    precision: float | None = None
+
+    def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
+        distinct = distinct_examples(examples, least=2, who="an augmenter")
+        if self.precision is not None and not 0 < self.precision <= 1:
+            raise RecombineError(f"precision is {self.precision}, expected more than 0 and at most 1.")
+        display = shown(self.progress)
+        if self.rehearse <= 0 or are_inflections(distinct):
+            why = "no rehearsal was asked for" if self.rehearse <= 0 else "the rules invent stems of word forms"
+            return self._by_networks(examples, checkpoint, why)
+        rare = find_rare(distinct)
+        kept = rarity_rule(self.rarity, distinct, rare, display.say)
+        rehearsal = Rehearsal(distinct, rare, self.seed)
+        every: dict[str, Callable[[Sequence[Example]], protocol.Augmenter]] = {
+            "geca": choices.geca(distinct).value.fit,
+            "spans": spans.Spans().fit,
+        }
+        accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
+        tried, rules = dict[str, Rehearsed](), dict[str, protocol.Augmenter]()
+        for name, fit in every.items():
+            with display.progress(f"Rehearsing {name}"):
+                tried[name] = rehearsal.rehearse(fit, accept, seconds=self.rehearse)
+            fitted = fit(distinct)
+            if fitted.sample(1, self.seed, sample_filter(distinct, kept.value, agreement=self.agreement)):
+                rules[name] = fitted
+        told = "nothing is frequent and used like what is rare, so no rule could be rehearsed"
+        if rehearsal.items:
+            words = [" ".join(item.ngram) for item in rehearsal.items]
+            named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
+            verdicts = "; ".join(f"{name} {found}" for name, found in tried.items())
+            noun = "pair" if rare.kind == PAIRS else "token"
+            plural = "" if len(words) == 1 else "s"
+            told = f"rehearsed on {len(words)} frequent {noun}{plural} made rare ({named}): {verdicts}"
+            least = max(TRUSTED, max((tried[name].share for name in rules), default=1.0) - MUCH_WORSE)
+            rules = {name: rule for name, rule in rules.items() if tried[name].share >= least}
+        if not rules:
+            raise NothingMade(
+                f"no rule can be trusted with these data: {told}.",
+                hint="More examples help, or smaller tokens (`tokens=code`). `method=learned` trains a network; nobody "
+                "can say how many of its samples are right, so look at them.",
+            )
+        surest_first = dict(sorted(rules.items(), key=lambda rule: -tried[rule[0]].share))
+        display.say(f"Method {' and '.join(surest_first)}: {told}.")
+        method = Choice(" and ".join(surest_first), tuple(surest_first), told)
+        augmenter = _Rehearsed(surest_first, rehearsal, tried, self.precision or 0.0)
+        return Learned(augmenter, kept.value, {"method": method, "rarity": kept})
+
+    def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
+        if self.precision is not None:
+            raise RecombineError(
+                f"nobody can say how many samples would be right: {why}.",
+                hint="Leave out `precision`, or give more data.",
+            )
+        shown(self.progress).say(f"Method learned: {why}.")
+        learned = super()._learn(examples, checkpoint)
+        return learned._replace(choices={"method": Choice("learned", ("learned",), why), **learned.choices})
+
+    def _draw(
+        self, learned: Learned, n: int, seed: int, keep: Validator | Sequence[Validator | None] | None
+    ) -> list[Samples]:
+        if self.has_networks:
+            return super()._draw(learned, n, seed, keep)
+        assert keep is None or callable(keep)
+        return [learned.augmenter.sample(n, each, keep) for each in range(seed, seed + self.seeds)]
+
+    @property
+    def networks_(self) -> Recombination:
+        """The trained networks.
+
+        Raises:
+            RecombineError: If rules were trusted, and no networks were trained.
+        """
+        if self._learned is not None and not self.has_networks:
+            raise RecombineError("no networks were trained, since rules do.", hint="To train networks use Augmenter.")
+        return super().networks_
+
+
 METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {
+    AUTO: Auto,
     "learned": Augmenter,
     "geca": GECA,
     "spans": Spans,

@@ -1,0 +1,191 @@
+"""Rehearsal tells right samples from wrong ones, and the methods that can be trusted are taken."""
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import own_files
+import pytest
+from commands import Run
+
+from recombine import GECA, Auto
+from recombine.augmentation.protocol import Samples, Validator
+from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.resample import find_rare
+from recombine.augmentation.spans import Spans
+from recombine.errors import NothingMade, RecombineError
+from recombine.example import Example
+from recombine.own_data.rehearsal import ITEMS, OFTEN, Rehearsal
+
+
+def examples_of(kind: str, pairs: int = 150) -> list[Example]:
+    return [
+        Example(*(tuple(own_files.spaced(side).split()) for side in pair)) for pair in own_files.make(kind, pairs).train
+    ]
+
+
+class Oracle:
+    """Makes what was taken out, changed by a function."""
+
+    def __init__(self, everything: Sequence[Example], changed: Callable[[Example], Example]) -> None:
+        self.everything, self.changed = everything, changed
+
+    def fit(self, examples: Sequence[Example]) -> "Oracle":
+        self.known = {*examples}
+        return self
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        new = (self.changed(example) for example in self.everything if example not in self.known)
+        return Samples(tuple(sample for sample in new if accept is None or accept(sample) is None)[:n], n)
+
+
+def judged(examples: Sequence[Example], changed: Callable[[Example], Example]) -> tuple[float, float]:
+    rehearsal = Rehearsal(examples, find_rare(examples))
+    found = rehearsal.rehearse(Oracle(examples, changed).fit, lambda _: None, seconds=60)
+    assert found.samples
+    return found.share, found.found
+
+
+@pytest.mark.parametrize("kind", own_files.KINDS)
+def test_right_samples_are_found_right_and_wrong_ones_wrong(kind: str) -> None:
+    examples = examples_of(kind)
+    right, found = judged(examples, lambda example: example)
+    assert right > 0.95
+    assert found > 0.5
+    backwards, _ = judged(examples, lambda example: Example(example.x[::-1], example.y))
+    assert backwards < 0.3
+    other = {one.x: other.y for one, other in pairwise(examples)}
+    of_another, found = judged(examples, lambda example: Example(example.x, other.get(example.x, ())))
+    assert of_another < 0.2
+    assert found < 0.2
+
+
+def test_what_is_made_rare_is_frequent_and_left_as_often_as_what_is_rare() -> None:
+    examples = examples_of("commands")
+    rare = find_rare(examples)
+    items = Rehearsal(examples, rare, seed=1).items
+    assert len(items) == ITEMS == len({item.ngram for item in items})
+    counts = {rarity.count for rarity in rare.seen}
+    for item in items:
+        having = [example for example in examples if item.ngram[0] in example.x]
+        left = [example for example in item.left if item.ngram[0] in example.x]
+        assert len(having) >= OFTEN
+        assert len(left) in counts
+        assert {*item.taken} == {*having} - {*left}
+        assert {*item.left} | {*item.taken} == {*examples}
+    assert [item.left for item in Rehearsal(examples, rare, seed=1).items] == [item.left for item in items]
+
+
+def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.own_data.rehearsal.MANY", 100)
+    examples = examples_of("commands", 300)
+    rare = find_rare(examples)
+    for item in Rehearsal(examples, rare).items:
+        some = [*item.left, *item.taken]
+        assert len(some) == 100
+        assert {example for example in examples if rare(example)} <= {*some}
+
+
+@pytest.mark.parametrize("kind", own_files.KINDS)
+def test_samples_of_files_nobody_knows_are_right_and_vouched_for(kind: str) -> None:
+    data, examples = own_files.make(kind, 150), examples_of(kind, 150)
+    samples = Auto().fit(examples).sample(100)
+    share = sum(data.oracle.right(" ".join(sample.x), " ".join(sample.y)) for sample in samples) / len(samples)
+    assert share >= 0.85
+    assert len({sample.x for sample in samples}) == len(samples)
+    assert samples.estimate is not None
+    low, mean, high = samples.estimate
+    assert low - 0.05 <= share <= high + 0.05
+    assert mean == pytest.approx(share, abs=0.15)
+    each = [sample.provenance.details["right"] for sample in samples if sample.provenance]
+    assert sum(map(float, each)) / len(samples) == pytest.approx(mean, abs=0.01)
+    assert f"about {mean:.0%} of them are right" in samples.account
+
+
+def test_rules_take_turns_and_the_same_seed_gives_the_same() -> None:
+    examples = examples_of("commands")
+    augmenter = Auto(seed=3).fit(examples)
+    samples = augmenter.sample(40)
+    methods = [sample.provenance.method for sample in samples if sample.provenance]
+    assert abs(methods.count("geca") - methods.count("spans")) <= 4
+    assert list(Auto(seed=3).fit(examples).sample(40)) == list(samples)
+    assert augmenter.report_ is not None
+    assert "frequent tokens made rare" in augmenter.report_.choices["method"].reason
+    assert not augmenter.has_networks
+    with pytest.raises(RecombineError, match="no networks were trained"):
+        augmenter.save("nowhere")
+
+
+def test_a_rule_that_rehearsal_does_not_trust_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = examples_of("commands")
+    honest = Spans.sample
+
+    def torn(self: Spans, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        found = honest(self, n, seed, accept)
+        return Samples(tuple(Example(sample.x[::-1], sample.y, sample.provenance) for sample in found), n)
+
+    monkeypatch.setattr(Spans, "sample", torn)
+    samples = Auto().fit(examples).sample(10)
+    assert {sample.provenance.method for sample in samples if sample.provenance} == {"geca"}
+
+
+def test_precision_keeps_what_reaches_it() -> None:
+    examples = examples_of("questions", 150)
+    every = Auto().fit(examples).sample(60)
+    shares = sorted(float(sample.provenance.details["right"]) for sample in every if sample.provenance)
+    assert shares[0] < shares[-1]
+    sure = Auto(precision=shares[-1] - 0.01).fit(examples).sample(60)
+    assert sure
+    assert all(sample.provenance.details["right"] >= shares[-1] - 0.01 for sample in sure if sample.provenance)
+    assert any("right with a probability below" in reason for reason in sure.rejected)
+    with pytest.raises(RecombineError, match="precision is 2"):
+        Auto(precision=2).fit(examples)
+
+
+def test_where_no_rule_makes_anything_it_says_so() -> None:
+    with pytest.raises(NothingMade, match="no rule can be trusted") as error:
+        Auto().fit([("a b", "X"), ("c d", "Y"), ("e f", "Z")])
+    assert "method=learned" in str(error.value.hint)
+
+
+def test_networks_are_trained_for_word_forms_and_without_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[int] = []
+    monkeypatch.setattr(
+        Recombination, "fit_on", lambda self, examples, *_, **__: trained.append(len(examples)) or 1 / 0
+    )
+    forms = [
+        Example((*lemma, "[V]", f"[{tense}]"), (*lemma, ending))
+        for lemma in ("dormir", "cantar", "beber", "vivir")
+        for tense, ending in (("PST", "o"), ("FUT", "a"))
+    ]
+    for data, settings in ((forms, {}), (examples_of("commands"), {"rehearse": 0})):
+        with pytest.raises(ZeroDivisionError):
+            Auto(**settings).fit(data)
+    assert len(trained) == 2
+    with pytest.raises(RecombineError, match="nobody can say"):
+        Auto(rehearse=0, precision=0.9).fit(examples_of("commands"))
+
+
+def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learned(run: Run, tmp_path: Path) -> None:
+    train, new = tmp_path / "train.tsv", tmp_path / "new.jsonl"
+    train.write_text("".join(f"{x}\t{y}\n" for x, y in own_files.make("commands", 150).train))
+    done = run("augment", train, "-n", 20, "-o", new)
+    assert done.ok
+    assert "rehearsed on 10 frequent tokens made rare" in done.err
+    assert "By rehearsal, about" in done.err
+    assert len([line for line in done.err.splitlines() if " → {" in line]) == 10
+    document = json.loads(run("augment", train, "-n", 20, "-o", new, "--force", "--json").out)
+    assert 0.3 < document["right"]["low"] <= document["right"]["mean"] <= document["right"]["high"] <= 1
+    learned = run("augment", train, "-n", 2, "--epochs", 1, "--no-resample", "-o", tmp_path / "learned.jsonl")
+    assert "Training the recombination network" in learned.err
+    refused = run("augment", train, "--method", "geca", "--precision", 0.9, "-o", tmp_path / "x.jsonl")
+    assert "--precision is for --method auto, not for geca" in refused.err
+
+
+def test_geca_itself_is_as_it_was() -> None:
+    """Rules that are rehearsed are the augmenters that users have by name."""
+    examples = examples_of("questions")
+    taken = {sample for sample in Auto().fit(examples).sample(200) if sample.provenance.method == "geca"}
+    assert taken
+    assert taken <= {*GECA(rarity="auto").fit(examples).sample(100_000)}
