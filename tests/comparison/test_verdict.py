@@ -7,7 +7,19 @@ import pytest
 from scipy.stats import ttest_rel
 
 from recombine.comparison.compare import METHODS
-from recombine.comparison.verdict import DOES_NOT, FULL, HARMS, HELPS, UNCLEAR, Judged, Part, Training, judge, sentence
+from recombine.comparison.verdict import (
+    DOES_NOT,
+    FULL,
+    HARMS,
+    HELPS,
+    UNCLEAR,
+    Judged,
+    Part,
+    Training,
+    judge,
+    recommended,
+    sentence,
+)
 
 RARE = [True] * 20 + [False] * 100
 RNG = np.random.default_rng(0)
@@ -146,6 +158,22 @@ def test_the_sentence() -> None:
     )
     assert said({"plain": PLAIN, "worse": WORSE}).endswith(f"worse ({WORSE[:, 20:].mean():.3f}) harms.")
     assert "Nothing was compared" in said({"plain": PLAIN})
+
+
+def test_the_method_that_helps_most_without_harm_is_recommended() -> None:
+    best = BETTER.copy()
+    best[:, :20] = True
+    harmful = best.copy()
+    harmful[:, 20:80] = False
+    methods = {"plain": PLAIN, "better": BETTER, "both": best, "harmful": harmful, "same": PLAIN}
+    found = recommended(judge(methods, "plain", RARE), "plain")
+    assert found == ("both", "Use both together: exact match on rare examples 0.00 → 1.00.")
+    others = judge({"plain": WORSE, "method": PLAIN}, "plain", RARE)
+    assert recommended(others, "plain") == (
+        "method",
+        f"Use method: exact match on other examples {WORSE[:, 20:].mean():.2f} → {PLAIN[:, 20:].mean():.2f}.",
+    )
+    assert recommended(judge({"plain": PLAIN, "same": PLAIN, "worse": WORSE}, "plain", RARE), "plain") is None
 
 
 def test_networks_that_learned_nothing_tell_nothing() -> None:

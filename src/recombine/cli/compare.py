@@ -114,8 +114,9 @@ def compare_cli(
             say(f"Wrote {write_run(run, folder, force=force or goes_on)}, and all samples to {samples}.")
             forget(folder)
     _show(found, json=json)
-    if folder is None:
-        say_next("augment", data, *reading.options, "-n", str(plan.n), "-o", "augmented.jsonl")
+    if found.recommended or folder is None:
+        best = ("--method", found.recommended[0], "--resample") if found.recommended else ()
+        say_next("augment", data, *reading.options, *best, "-n", str(plan.n), "-o", "augmented.jsonl")
     else:
         say_next("report", str(folder), "-o", "report.html")
 

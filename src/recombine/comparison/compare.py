@@ -13,7 +13,7 @@ from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, sentence
+from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, recommended, sentence
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
@@ -145,8 +145,15 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Which methods help, on rare and on other examples, and why nothing rare was tested if so."""
-        return f"{sentence(self.judged, PLAIN, self.split.rare, self.training)} {self.split.shortfall}".rstrip()
+        """What to use, which methods help on rare and on other examples, and why nothing rare was tested if so."""
+        told = sentence(self.judged, PLAIN, self.split.rare, self.training)
+        use = self.recommended[1] if self.recommended else ""
+        return " ".join(filter(None, (use, told, self.split.shortfall)))
+
+    @property
+    def recommended(self) -> tuple[str, str] | None:
+        """The method to use and what it gains; None if none is known to help."""
+        return recommended(self.judged, PLAIN)
 
 
 def compare(

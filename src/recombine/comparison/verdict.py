@@ -166,6 +166,22 @@ def sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
+def recommended(judged: Mapping[str, Mapping[Part, Judged]], plain: str) -> tuple[str, str] | None:
+    """Returns the method that helps most without harm, and what to say of it; None if no method is known to help."""
+    parts: tuple[Part, ...] = ("rare", "other")
+    for part in parts:
+        helping = {
+            method: found[part].mean
+            for method, found in judged.items()
+            if found[part].verdict == HELPS and not any(found[each].verdict == HARMS for each in parts)
+        }
+        if helping:
+            best = max(helping, key=lambda method: helping[method])
+            gain = f"exact match on {part} examples {judged[plain][part].mean:.2f} → {helping[best]:.2f}"
+            return best, f"Use {_spoken(best)}: {gain}."
+    return None
+
+
 _CLAUSES = {
     NO_GAIN: ("there is nothing to gain by {}", "there is nothing to gain by {}"),
     HELPS: ("{} helps", "{} help"),
