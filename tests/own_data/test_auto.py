@@ -96,14 +96,15 @@ def test_samples_of_files_nobody_knows_are_right_and_vouched_for(kind: str) -> N
     assert len({sample.x for sample in samples}) == len(samples)
     assert samples.estimate is not None
     low, mean, high = samples.estimate
-    assert low - 0.05 <= share <= high + 0.05
-    assert mean == pytest.approx(share, abs=0.15)
+    assert low <= mean <= high
+    assert share - 0.3 <= mean <= share + 0.1  # rather too low than too high
     each = [sample.provenance.details["right"] for sample in samples if sample.provenance]
     assert sum(map(float, each)) / len(samples) == pytest.approx(mean, abs=0.01)
     assert f"about {mean:.0%} of them are right" in samples.account
 
 
-def test_rules_take_turns_and_the_same_seed_gives_the_same() -> None:
+def test_rules_take_turns_and_the_same_seed_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 1)
     examples = examples_of("commands")
     augmenter = Auto(seed=3).fit(examples)
     samples = augmenter.sample(40)
@@ -118,6 +119,7 @@ def test_rules_take_turns_and_the_same_seed_gives_the_same() -> None:
 
 
 def test_a_rule_that_rehearsal_does_not_trust_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 1)
     examples = examples_of("commands")
     honest = Spans.sample
 
@@ -139,8 +141,29 @@ def test_precision_keeps_what_reaches_it() -> None:
     assert sure
     assert all(sample.provenance.details["right"] >= shares[-1] - 0.01 for sample in sure if sample.provenance)
     assert any("right with a probability below" in reason for reason in sure.rejected)
-    with pytest.raises(RecombineError, match="precision is 2"):
-        Auto(precision=2).fit(examples)
+    for wrong in ({"precision": 2}, {"precision": "0.9"}, {"rehearse": -1}, {"rehearse": None}):
+        with pytest.raises(RecombineError, match=f"{next(iter(wrong))} is"):
+            Auto(**wrong).fit(examples)
+
+
+def test_nothing_is_made_of_noise() -> None:
+    examples = examples_of("questions")
+    others = [*examples[7:], *examples[:7]]
+    with pytest.raises(NothingMade, match="no rule can be trusted"):
+        Auto().fit([Example(one.x, other.y) for one, other in zip(examples, others, strict=True)])
+
+
+def test_a_rule_with_few_samples_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 100_000)
+    with pytest.raises(NothingMade, match="no rule can be trusted"):
+        Auto().fit(examples_of("questions"))
+
+
+def test_an_input_with_several_outputs_may_have_any_of_them() -> None:
+    examples = examples_of("questions")
+    two = [Example(example.x, (*example.y, ";")) for example in examples]
+    share, _ = judged([*examples, *two], lambda example: example)
+    assert share > 0.95
 
 
 def test_where_no_rule_makes_anything_it_says_so() -> None:
@@ -179,6 +202,8 @@ def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learne
     assert 0.3 < document["right"]["low"] <= document["right"]["mean"] <= document["right"]["high"] <= 1
     learned = run("augment", train, "-n", 2, "--epochs", 1, "--no-resample", "-o", tmp_path / "learned.jsonl")
     assert "Training the recombination network" in learned.err
+    without = run("augment", train, "-n", 2, "--rehearse", 0, "--epochs", 1, "-o", tmp_path / "without.jsonl")
+    assert "Training the recombination network" in without.err
     refused = run("augment", train, "--method", "geca", "--precision", 0.9, "-o", tmp_path / "x.jsonl")
     assert "--precision is for --method auto, not for geca" in refused.err
 

@@ -170,9 +170,11 @@ def augment_cli(
 
 
 def _settled(request: Request) -> Request:
-    """Returns the request with the learned method if none was named and an option is for networks."""
+    """Returns the request with the learned method if auto is asked for without rehearsal, or for networks."""
     for_networks = any(_is_given(request, option) for option, methods in OPTIONS.items() if methods == LEARNING)
-    return replace(request, method="learned") if request.method == AUTO and for_networks else request
+    if request.method != AUTO or not (for_networks or request.rehearse == 0):
+        return request
+    return replace(request, method="learned", rehearse=None if request.rehearse == 0 else request.rehearse)
 
 
 def _is_given(request: Request, option: str) -> bool:
@@ -356,7 +358,8 @@ def _show(samples: "Samples", tokens: str) -> None:
     """Prints some samples, with the estimated probability that each is right."""
     from recombine.data.text import join
 
-    for sample in samples[:: -(-len(samples) // FEW_SHOWN)]:
+    few = min(FEW_SHOWN, len(samples))
+    for sample in (samples[place * len(samples) // few] for place in range(few)):
         assert sample.provenance is not None
         text = f"{join(sample.x, tokens)} → {join(sample.y, tokens)}"
         text = text if len(text) <= LINE else f"{text[:LINE]}…"

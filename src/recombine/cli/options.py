@@ -81,6 +81,7 @@ LIMITS: dict[str, dict[str, Any]] = {
     "pick": {"min": 1, "max": 1000},
     "port": {"min": 0, "max": 65535},
     "prototypes": {"min": 0, "max": 2},
+    "rehearse": {"min": 0},
     "seed": {"min": 0},
     "size": _one_of("size", SIZES),
     "tiny": {"hidden": True},

@@ -61,8 +61,9 @@ EXAMPLES = "examples.jsonl"
 
 AUTO: Literal["auto"] = "auto"
 
-TRUSTED, MUCH_WORSE = 0.5, 0.15
-"""A rule is trusted if this share of its samples is right by rehearsal, and not that much less than of another's."""
+TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
+"""A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
+samples could be judged."""
 
 Judge = Callable[[Example], str | bool | None]
 """A user's own function that looks at a sample: True or None keeps it; False or a string, the reason, rejects it. So a
@@ -647,7 +648,7 @@ class _Rehearsed:
         limits = [self.shown[sample.provenance.method].interval for sample in kept if sample.provenance is not None]
         shares = [self._share(sample) for sample in kept]
         estimate = None
-        if kept and self.rehearsal.items:
+        if kept:
             low, high = (sum(side) / len(kept) for side in zip(*limits, strict=True))
             mean = sum(shares) / len(kept)
             estimate = min(low, mean), mean, max(high, mean)
@@ -666,8 +667,7 @@ class _Rehearsed:
 
     def _vouched(self, sample: Example) -> Example:
         """Returns a sample with the estimated probability that it is right among the details of its provenance."""
-        if not self.rehearsal.items or sample.provenance is None:
-            return sample
+        assert sample.provenance is not None
         details = {**sample.provenance.details, "right": round(self._share(sample), 2)}
         return replace(sample, provenance=replace(sample.provenance, details=details))
 
@@ -692,20 +692,24 @@ class Auto(Augmenter):
 
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="an augmenter")
-        if self.precision is not None and not 0 < self.precision <= 1:
-            raise RecombineError(f"precision is {self.precision}, expected more than 0 and at most 1.")
+        if self.precision is not None and not (isinstance(self.precision, float | int) and 0 < self.precision <= 1):
+            raise RecombineError(f"precision is {self.precision!r}, expected a number above 0 and at most 1, or None.")
+        if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
+            raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
         if self.rehearse <= 0 or are_inflections(distinct):
             why = "no rehearsal was asked for" if self.rehearse <= 0 else "the rules invent stems of word forms"
             return self._by_networks(examples, checkpoint, why)
         rare = find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
+        if isinstance(kept.value, Resampler):  # as a user asked for it
+            rare = Rare(kept.name, kept.value, kept.reason)
         rehearsal = Rehearsal(distinct, rare, self.seed)
         every: dict[str, Callable[[Sequence[Example]], protocol.Augmenter]] = {
             "geca": choices.geca(distinct).value.fit,
             "spans": spans.Spans().fit,
         }
-        accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
+        accept = partial(sample_filter, rare=None if kept.value is None else _anything, agreement=self.agreement)
         tried, rules = dict[str, Rehearsed](), dict[str, protocol.Augmenter]()
         for name, fit in every.items():
             with display.progress(f"Rehearsing {name}"):
@@ -717,17 +721,17 @@ class Auto(Augmenter):
         if rehearsal.items:
             words = [" ".join(item.ngram) for item in rehearsal.items]
             named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
+            noun = f"{'pair' if rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
             verdicts = "; ".join(f"{name} {found}" for name, found in tried.items())
-            noun = "pair" if rare.kind == PAIRS else "token"
-            plural = "" if len(words) == 1 else "s"
-            told = f"rehearsed on {len(words)} frequent {noun}{plural} made rare ({named}): {verdicts}"
-            least = max(TRUSTED, max((tried[name].share for name in rules), default=1.0) - MUCH_WORSE)
-            rules = {name: rule for name, rule in rules.items() if tried[name].share >= least}
+            told = f"rehearsed on {len(words)} frequent {noun} made rare ({named}): {verdicts}"
+        rules = {name: rule for name, rule in rules.items() if tried[name].samples >= LEAST_JUDGED}
+        least = max(TRUSTED, max((tried[name].share for name in rules), default=1.0) - MUCH_WORSE)
+        rules = {name: rule for name, rule in rules.items() if tried[name].share >= least}
         if not rules:
             raise NothingMade(
                 f"no rule can be trusted with these data: {told}.",
-                hint="More examples help, or smaller tokens (`tokens=code`). `method=learned` trains a network; nobody "
-                "can say how many of its samples are right, so look at them.",
+                hint="More examples help, or other `tokens`. Other methods, such as `method=learned`, make samples "
+                "without an estimate: look at them.",
             )
         surest_first = dict(sorted(rules.items(), key=lambda rule: -tried[rule[0]].share))
         display.say(f"Method {' and '.join(surest_first)}: {told}.")
@@ -761,7 +765,9 @@ class Auto(Augmenter):
             RecombineError: If rules were trusted, and no networks were trained.
         """
         if self._learned is not None and not self.has_networks:
-            raise RecombineError("no networks were trained, since rules do.", hint="To train networks use Augmenter.")
+            raise RecombineError(
+                "no networks were trained: rules make the samples.", hint="To train networks use Augmenter."
+            )
         return super().networks_
 
 

@@ -2,14 +2,14 @@
 
 A token that is used like a rare one, but often, is taken out of all examples but a few. An augmenter that is fitted to
 what is left makes samples with this token, as it will for what is truly rare, and the examples that were taken out
-judge them: a pair of neighboring tokens that is new to the augmenter, but stands in one of them, speaks for a sample,
-and an input that is among them has a known output.
+judge them: two or three neighboring tokens that are new to the augmenter, but stand in one of these, speak for a
+sample, and an input that is among them has a known output.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from time import monotonic
 
 import numpy as np
@@ -33,6 +33,12 @@ ANEW, INTERVAL = 1000, (2.5, 97.5)
 PRIOR = 10
 """The estimate for samples like one item counts its own samples, and this many of the average over all items."""
 
+LENGTHS = (2, 3)
+"""How many neighboring tokens are looked at: pairs or, in samples without a new pair, triples."""
+
+Piece = tuple[str, ...]
+"""Neighboring tokens, after the name of the side that they are on."""
+
 
 @dataclass(frozen=True)
 class Item:
@@ -55,28 +61,30 @@ class Count:
 
     Attributes:
         item: What was made rare.
-        familiar: Samples without a pair of neighboring tokens that is new to the augmenter.
-        confirmed: Samples whose new pairs are all in examples that were taken out.
-        doubtful: The others.
-        known: Samples whose input was taken out.
-        right: Those of them that have its output, too.
+        familiar: Samples whose neighboring tokens the augmenter knew, pairs and triples.
+        confirmed: Samples with new pairs, all of them in examples that were taken out; and, of the samples without new
+            pairs, those with new triples likewise.
+        doubtful: Samples with new pairs, and with new triples, of which one is in no example.
+        known: Samples, not doubtful, whose input was taken out.
+        right: Those of them that were taken out with their output.
     """
 
     item: Tokens
-    familiar: int = 0
-    confirmed: int = 0
-    doubtful: int = 0
-    known: int = 0
-    right: int = 0
+    familiar: int
+    confirmed: tuple[int, ...]
+    doubtful: tuple[int, ...]
+    known: int
+    right: int
 
     @property
     def samples(self) -> int:
         """How many there were."""
-        return self.familiar + self.confirmed + self.doubtful
+        return self.familiar + sum(self.confirmed) + sum(self.doubtful)
 
-    def of_language(self, sensitivity: float) -> float:
-        """Returns how many samples have a right input, if a share `sensitivity` of right ones can be confirmed."""
-        return self.familiar + min(self.confirmed / sensitivity, self.confirmed + self.doubtful)
+    def of_language(self, sensitivity: Sequence[float]) -> float:
+        """Returns how many samples have a right input, if such shares of right ones can be confirmed."""
+        judged = zip(self.confirmed, self.doubtful, sensitivity, strict=True)
+        return self.familiar + sum(min(confirmed / share, confirmed + not_so) for confirmed, not_so, share in judged)
 
 
 @dataclass(frozen=True)
@@ -86,12 +94,12 @@ class Rehearsed:
     Attributes:
         counts: How the samples with each item were judged.
         taken: How many examples were taken out in all.
-        sensitivity: The share of what right examples bring that further examples confirm.
+        sensitivity: The share of the new pairs, and of the new triples, of right examples that further ones confirm.
     """
 
     counts: tuple[Count, ...]
     taken: int
-    sensitivity: float
+    sensitivity: tuple[float, ...]
 
     @property
     def samples(self) -> int:
@@ -103,12 +111,14 @@ class Rehearsed:
         """The estimated share of the samples that is right."""
         return self._share(self.counts)
 
-    @property
+    @cached_property
     def interval(self) -> tuple[float, float]:
-        """Where the estimate would be for 95 of 100 other choices of what is made rare."""
-        rng = np.random.default_rng(0)
-        drawn = rng.integers(0, max(1, len(self.counts)), (ANEW, len(self.counts)))
-        low, high = np.percentile([self._share([self.counts[place] for place in places]) for places in drawn], INTERVAL)
+        """Where 95 of 100 estimates are if the items are drawn anew from those that there are."""
+        counts = [count for count in self.counts if count.samples]
+        if not counts:
+            return 0.0, 1.0
+        drawn = np.random.default_rng(0).integers(0, len(counts), (ANEW, len(counts)))
+        low, high = np.percentile([self._share([counts[place] for place in places]) for places in drawn], INTERVAL)
         return float(low), float(high)
 
     @property
@@ -163,8 +173,9 @@ class Rehearsal:
         for ngram, count in self._frequent({ngram: len(having) for ngram, having in holders.items()}, examples, rng):
             kept = rng.choice(len(holders[ngram]), count, replace=False)
             taken = tuple(example for place, example in enumerate(holders[ngram]) if place not in kept)
-            self.items.append(Item(ngram, tuple(example for example in examples if example not in {*taken}), taken))
-        self._seen = Counter(pair for example in examples for pair in _pairs(example))
+            out = {*taken}
+            self.items.append(Item(ngram, tuple(example for example in examples if example not in out), taken))
+        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
 
     def rehearse(
         self,
@@ -180,20 +191,23 @@ class Rehearsal:
             keep: Returns which samples would be kept of those that examples give.
             seconds: No further item is taken after this time.
         """
-        began, counts, new = monotonic(), list[Count](), Counter[bool]()
+        began, counts, confirmed = monotonic(), list[Count](), [Counter[bool]() for _ in LENGTHS]
         for item in self.items:
-            known = {pair for example in item.left for pair in _pairs(example)}
-            new.update(self._seen[pair] > 1 for pair in {p for example in item.taken for p in _pairs(example)} - known)
+            known = [{piece for each in item.left for piece in _pieces(each, length)} for length in LENGTHS]
+            for tally, seen, old, length in zip(confirmed, self._seen, known, LENGTHS, strict=True):
+                new = {piece for example in item.taken for piece in _pieces(example, length)} - old
+                tally.update(seen[piece] > 1 for piece in new)
             samples = fit(item.left).sample(SAMPLES, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
             if monotonic() - began > seconds:
                 break
         taken = sum(len(item.taken) for item in self.items[: len(counts)])
-        return Rehearsed(tuple(counts), taken, new[True] / new.total() if new[True] else 1.0)
+        sensitivity = tuple(tally[True] / tally.total() if tally[True] else 1.0 for tally in confirmed)
+        return Rehearsed(tuple(counts), taken, sensitivity)
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is."""
-        rarest = None if self._rare.resampler is None else self._rare.resampler.rarest(sample)
+        rarest = None if self._rare.resampler is None else self._rare.resampler.rarest(Example(sample.x, ()))
         return None if rarest is None else self._most_alike(rarest.ngram, [item.ngram for item in self.items])
 
     def _in_context(self, example: Example) -> Iterable[tuple[Tokens, tuple[str, str]]]:
@@ -205,8 +219,14 @@ class Rehearsal:
         self, counts: dict[Tokens, int], examples: Sequence[Example], rng: np.random.Generator
     ) -> list[tuple[Tokens, int]]:
         """Returns what to make rare, and in how many examples to leave it: what is used most like each rare thing."""
-        often = [ngram for ngram, count in counts.items() if OFTEN <= count <= EXCEPTION * len(examples)]
-        seen = [rarity for rarity in self._rare.seen if 0 < counts.get(rarity.ngram, 0) < OFTEN]
+        seen = [rarity for rarity in self._rare.seen if rarity.ngram in counts]
+        least = max([OFTEN, *(2 * counts[rarity.ngram] for rarity in seen)])
+        rare = {rarity.ngram for rarity in seen}
+        often = [
+            ngram
+            for ngram, count in counts.items()
+            if least <= count <= EXCEPTION * len(examples) and ngram not in rare
+        ]
         chosen: dict[Tokens, int] = {}
         wanted = [seen[place] for place in rng.permutation(len(seen))]
         while wanted and len(chosen) < ITEMS:
@@ -232,15 +252,23 @@ class Rehearsal:
         best = max(others, key=likeness, default=None)
         return best if best is not None and likeness(best) else None
 
-    def _count(self, item: Item, known: set[tuple[str, ...]], samples: Iterable[Example]) -> Count:
-        outputs = {example.x: example.y for example in item.taken}
-        tally: Counter[str] = Counter()
+    def _count(self, item: Item, known: Sequence[set[Piece]], samples: Iterable[Example]) -> Count:
+        taken, inputs = {*item.taken}, {example.x for example in item.taken}
+        familiar = of_known = right = 0
+        confirmed, doubtful = [0] * len(LENGTHS), [0] * len(LENGTHS)
         for sample in samples:
-            new = _pairs(sample) - known
-            tally["familiar" if not new else "confirmed" if new <= self._seen.keys() else "doubtful"] += 1
-            tally["known"] += sample.x in outputs
-            tally["right"] += outputs.get(sample.x) == sample.y
-        return Count(item.ngram, **tally)
+            unseen = [_pieces(sample, length) - old for length, old in zip(LENGTHS, known, strict=True)]
+            level = next((level for level, new in enumerate(unseen) if new), None)
+            if level is None:
+                familiar += 1
+            elif unseen[level] <= self._seen[level].keys():
+                confirmed[level] += 1
+            else:
+                doubtful[level] += 1
+                continue
+            of_known += sample.x in inputs
+            right += sample in taken
+        return Count(item.ngram, familiar, tuple(confirmed), tuple(doubtful), of_known, right)
 
 
 def _with(ngram: Tokens, keep: Validator | None) -> Validator:
@@ -254,8 +282,9 @@ def _with(ngram: Tokens, keep: Validator | None) -> Validator:
     return accept
 
 
-def _pairs(example: Example) -> set[tuple[str, ...]]:
-    """Returns the pairs of neighboring tokens of both sides, their beginnings and ends included."""
+def _pieces(example: Example, length: int) -> set[Piece]:
+    """Returns what stands side by side on either side of an example, beginnings and ends included."""
+    padded = (("x", ("", *example.x, "")), ("y", ("", *example.y, "")))
     return {
-        (side, *pair) for side, tokens in (("x", example.x), ("y", example.y)) for pair in pairwise(("", *tokens, ""))
+        (side, *tokens[start : start + length]) for side, tokens in padded for start in range(len(tokens) - length + 1)
     }
