@@ -58,8 +58,10 @@ class Request:
         temperature T: Below 1, samples are safer; above 1, more varied.
         novelty WHAT: What must be new: the pair, the input, or both input and output.
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
-        rehearse SECONDS: auto: how long the rehearsal of a method may take; 0: none, so learned.
-        precision P: auto: keep only samples that are right with at least this probability, as rehearsed.
+        rehearse SECONDS: With auto: how long the rehearsal of each method may take (default: 30); 0 stands for
+            --method learned.
+        precision P: With auto: keep only samples that are right with at least this estimated probability (default:
+            all).
         output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several
             networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
     """
@@ -170,7 +172,7 @@ def augment_cli(
 
 
 def _settled(request: Request) -> Request:
-    """Returns the request with the learned method if auto is asked for without rehearsal, or for networks."""
+    """Returns the request with the learned method instead of auto if an option is for networks, or rehearsal is off."""
     for_networks = any(_is_given(request, option) for option, methods in OPTIONS.items() if methods == LEARNING)
     if request.method != AUTO or not (for_networks or request.rehearse == 0):
         return request

@@ -28,7 +28,7 @@ from recombine.training.recipe import Recipe
 from recombine.training.schedule import mixture
 
 PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
-"""The originals alone, then the methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
+"""The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
 learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
 rare, so that they differ in how examples are made and in nothing else."""
 

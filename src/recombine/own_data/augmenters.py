@@ -618,19 +618,19 @@ class Both(Augmenter):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rehearsed:
-    """Rules that take turns, and what their rehearsal showed.
+class _TakingTurns:
+    """Rules that take turns, fitted, and what was rehearsed with them.
 
     Attributes:
-        rules: The rules, fitted, by name.
+        rules: The rules by name.
         rehearsal: What was made rare.
-        shown: What each rule made of it.
+        verdicts: What the rehearsal of each rule showed.
         precision: Samples that are right with a smaller probability than this are turned down.
     """
 
     rules: Mapping[str, protocol.Augmenter]
     rehearsal: Rehearsal
-    shown: Mapping[str, Rehearsed]
+    verdicts: Mapping[str, Rehearsed]
     precision: float
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -643,33 +643,31 @@ class _Rehearsed:
         found: dict[Tokens, Example] = {}
         for sample in filter(None, chain(*zip_longest(*parts))):
             found.setdefault(sample.x, sample)
-        kept = [self._vouched(sample) for sample in islice(found.values(), n)]
-        everything = together(parts)
-        limits = [self.shown[sample.provenance.method].interval for sample in kept if sample.provenance is not None]
-        shares = [self._share(sample) for sample in kept]
+        kept, right, limits = list[Example](), list[float](), list[tuple[float, float]]()
+        for sample in islice(found.values(), n):
+            origin = sample.provenance
+            assert origin is not None
+            right.append(self._probability(origin.method, sample))
+            limits.append(self.verdicts[origin.method].interval)
+            details = {**origin.details, "right": round(right[-1], 2)}
+            kept.append(replace(sample, provenance=replace(origin, details=details)))
         estimate = None
         if kept:
-            low, high = (sum(side) / len(kept) for side in zip(*limits, strict=True))
-            mean = sum(shares) / len(kept)
+            lows, highs = zip(*limits, strict=True)
+            low, mean, high = (sum(each) / len(kept) for each in (lows, right, highs))
             estimate = min(low, mean), mean, max(high, mean)
+        everything = together(parts)
         shortfall = everything.shortfall if len(kept) < n else ""
         return replace(everything, examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
 
-    def _turned_down(self, name: str, accept: Validator | None, sample: Example) -> str | None:
+    def _turned_down(self, rule: str, accept: Validator | None, sample: Example) -> str | None:
         if (reason := None if accept is None else accept(sample)) is not None:
             return reason
-        unsure = self.precision > 0 and self.shown[name].share_like(self.rehearsal.like(sample)) < self.precision
+        unsure = self.precision > 0 and self._probability(rule, sample) < self.precision
         return f"right with a probability below {self.precision:g}" if unsure else None
 
-    def _share(self, sample: Example) -> float:
-        assert sample.provenance is not None
-        return self.shown[sample.provenance.method].share_like(self.rehearsal.like(sample))
-
-    def _vouched(self, sample: Example) -> Example:
-        """Returns a sample with the estimated probability that it is right among the details of its provenance."""
-        assert sample.provenance is not None
-        details = {**sample.provenance.details, "right": round(self._share(sample), 2)}
-        return replace(sample, provenance=replace(sample.provenance, details=details))
+    def _probability(self, rule: str, sample: Example) -> float:
+        return self.verdicts[rule].share_like(self.rehearsal.like(sample))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -697,8 +695,8 @@ class Auto(Augmenter):
         if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
             raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
-        if self.rehearse <= 0 or are_inflections(distinct):
-            why = "no rehearsal was asked for" if self.rehearse <= 0 else "the rules invent stems of word forms"
+        if self.rehearse == 0 or are_inflections(distinct):
+            why = "no rehearsal was asked for" if self.rehearse == 0 else "the rules invent stems of word forms"
             return self._by_networks(examples, checkpoint, why)
         rare = find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
@@ -736,7 +734,7 @@ class Auto(Augmenter):
         surest_first = dict(sorted(rules.items(), key=lambda rule: -tried[rule[0]].share))
         display.say(f"Method {' and '.join(surest_first)}: {told}.")
         method = Choice(" and ".join(surest_first), tuple(surest_first), told)
-        augmenter = _Rehearsed(surest_first, rehearsal, tried, self.precision or 0.0)
+        augmenter = _TakingTurns(surest_first, rehearsal, tried, self.precision or 0.0)
         return Learned(augmenter, kept.value, {"method": method, "rarity": kept})
 
     def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
@@ -755,7 +753,7 @@ class Auto(Augmenter):
         if self.has_networks:
             return super()._draw(learned, n, seed, keep)
         assert keep is None or callable(keep)
-        return [learned.augmenter.sample(n, each, keep) for each in range(seed, seed + self.seeds)]
+        return OwnDataAugmenter._draw(self, learned, n, seed, keep)
 
     @property
     def networks_(self) -> Recombination:

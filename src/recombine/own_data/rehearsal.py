@@ -93,12 +93,10 @@ class Rehearsed:
 
     Attributes:
         counts: How the samples with each item were judged.
-        taken: How many examples were taken out in all.
         sensitivity: The share of the new pairs, and of the new triples, of right examples that further ones confirm.
     """
 
     counts: tuple[Count, ...]
-    taken: int
     sensitivity: tuple[float, ...]
 
     @property
@@ -120,11 +118,6 @@ class Rehearsed:
         drawn = np.random.default_rng(0).integers(0, len(counts), (ANEW, len(counts)))
         low, high = np.percentile([self._share([counts[place] for place in places]) for places in drawn], INTERVAL)
         return float(low), float(high)
-
-    @property
-    def found(self) -> float:
-        """The share of the examples taken out that it made anew."""
-        return sum(count.right for count in self.counts) / max(1, self.taken)
 
     def share_like(self, item: Tokens | None) -> float:
         """Returns the estimated probability that a sample with something like an item is right."""
@@ -201,9 +194,8 @@ class Rehearsal:
             counts.append(self._count(item, known, samples))
             if monotonic() - began > seconds:
                 break
-        taken = sum(len(item.taken) for item in self.items[: len(counts)])
         sensitivity = tuple(tally[True] / tally.total() if tally[True] else 1.0 for tally in confirmed)
-        return Rehearsed(tuple(counts), taken, sensitivity)
+        return Rehearsed(tuple(counts), sensitivity)
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is."""
