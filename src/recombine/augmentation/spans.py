@@ -1,15 +1,16 @@
-"""Spans: pieces of inputs, with what they stand for in outputs, take each other's place in pairs that fit them."""
+"""Spans: words and phrases of inputs, with their parts of outputs, take each other's place in pairs that fit them."""
 
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, chain, islice, zip_longest
 from typing import NamedTuple, Self, get_args
 
 import numpy as np
 
+from recombine.augmentation.phrases import Phrases
 from recombine.augmentation.protocol import (
     Novelty,
     Samples,
@@ -39,6 +40,10 @@ CROWD = 50
 """Of a context that more pieces were seen in, only the most frequent leave their place; they have places enough."""
 
 
+TRIED = 5
+"""For n samples so many times n are made of phrases at the most: where hardly any is accepted, further ones are in vain."""
+
+
 class Swap(NamedTuple):
     """A piece that may take the place of another, and the number of input contexts that both were seen in."""
 
@@ -56,6 +61,9 @@ class Spans:
     the nearest piece on either side, and so have the outputs for what they stand for. From ``play Yesterday loud``,
     ``play Imagine`` and ``play Yesterday`` it makes ``play Imagine loud``. GECA asks for two whole examples that are
     the same but for the fragments, and so makes fewer pairs.
+
+    Whole phrases are exchanged as well (`Phrases`), and samples become material for further ones, so that there are new
+    arrangements of words. Half of the samples are of that kind, if there are so many.
 
     Attributes:
         novel: What must be new: the ``"input"``, ``"both"`` sides, or the ``"pair"``.
@@ -94,12 +102,25 @@ class Spans:
         if self._fitted is None:
             raise unfitted("Spans")
         check_request(n, seed)
-        candidates = self._fitted.novel_pairs(self.novel, np.random.default_rng(seed))
+        candidates = self._candidates(self._fitted, n, seed)
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:
             shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
+
+
+    def _candidates(self, fitted: "_Fitted", n: int, seed: int) -> Iterator[Example]:
+        """Yields new pairs, by pieces and by phrases in turn, each input once."""
+        generators = [np.random.default_rng(seed), np.random.default_rng((seed, 1))]
+        by_phrases = islice(fitted.phrases.novel_pairs(generators[1]), TRIED * n)
+        sources = [fitted.novel_pairs(self.novel, generators[0]), by_phrases]
+        outputs = {example.y for example in fitted.examples} if self.novel == "both" else set()
+        seen: set[Tokens] = set()
+        for candidate in chain.from_iterable(zip_longest(*sources)):
+            if candidate is not None and candidate.x not in seen and candidate.y not in outputs:
+                seen.add(candidate.x)
+                yield candidate
 
 
 class _Fitted:
@@ -111,6 +132,7 @@ class _Fitted:
     Attributes:
         stands_for: The output piece that an input piece stands for.
         swaps: Which pieces may take whose place.
+        phrases: The phrases, and which may take whose place.
     """
 
     def __init__(self, examples: Sequence[Example]) -> None:
@@ -125,6 +147,7 @@ class _Fitted:
         places = {piece: self._places(piece) for piece in self.stands_for}
         self._sites = {piece: numbers for piece, numbers in places.items() if numbers}
         self.swaps = self._exchangeable()
+        self.phrases = Phrases(examples)
         self._ends = list(accumulate(len(self._sites[swap.leaving]) for swap in self.swaps))
 
     def _meanings(self) -> dict[Tokens, Tokens]:

@@ -87,7 +87,8 @@ class _Decode(torch.autograd.Function):
     def forward(ctx: Any, run: "_Run", *_: Tensor | None) -> tuple[Tensor, ...]:  # noqa: ANN401
         ctx.run = run
         ctx.set_materialize_grads(False)
-        return run.forward()
+        # Other tensors of the same values: an output that its own node held would never be freed.
+        return tuple(out.detach() for out in run.forward())
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:  # noqa: ANN401

@@ -1,0 +1,151 @@
+"""Which word of an input calls for which token of the output, and which words are used alike."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from recombine.example import Example, Tokens
+
+DICE, OFTEN_WITH = 0.4, 0.75
+"""A word calls for a token if both are mostly in the same examples (Dice's coefficient), or if the token is in nearly all
+examples with the word and in few others."""
+
+COMMON = 0.5
+"""What more than this share of the other examples have, too, no word calls for."""
+
+ROUNDS = 3
+"""How often words are sorted into classes, each time by the classes of their neighbors."""
+
+ALIKE, SEEN_BEFORE, FEW = 0.35, 0.6, 3
+"""Words are of a class if their neighbors are alike to this degree (a cosine); a word in so FEW examples, if this share
+of its neighbors are neighbors of the class."""
+
+Feature = tuple[str, ...]
+
+
+class Alignment:
+    """Aligns words of inputs with tokens of outputs by how often they occur together, and sorts words into classes.
+
+    Args:
+        examples: The training examples, all different.
+        ignored: Tokens of outputs that no word calls for.
+
+    Attributes:
+        meanings: The output token that a word mostly calls for; words that call for nothing have none.
+        classes: For each of these words the name of its class: words that have like neighbors in inputs, as have the
+            tokens that they call for in outputs.
+    """
+
+    def __init__(self, examples: Sequence[Example], ignored: frozenset[str] = frozenset()) -> None:
+        self._score = _association(examples, ignored)
+        called: dict[str, Counter[str]] = defaultdict(Counter)
+        for example in examples:
+            for token, word in self.pairs(example.x, example.y).items():
+                called[word][token] += 1
+        self.meanings = {word: tokens.most_common(1)[0][0] for word, tokens in called.items()}
+        self.classes = _classes(examples, self.meanings)
+
+    def score(self, word: str, token: str) -> float:
+        """Returns how surely a word calls for a token; 0: it does not."""
+        return self._score.get((word, token), 0.0)
+
+    def pairs(self, x: Tokens, y: Tokens) -> dict[str, str]:
+        """Returns for tokens of an output the words of the input that call for them, the surest first, each once."""
+        found: dict[str, str] = {}
+        taken: set[str] = set()
+        scored = ((self.score(word, token), word, token) for word in set(x) for token in set(y))
+        for score, word, token in sorted(scored, key=lambda each: (-each[0], each[1:])):
+            if not score:
+                break
+            if token not in found and word not in taken:
+                found[token] = word
+                taken.add(word)
+        return found
+
+
+def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[tuple[str, str], float]:
+    """Returns how surely a word calls for a token, of the pairs where it may."""
+    words, tokens, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
+    for example in examples:
+        x, y = set(example.x), set(example.y) - ignored
+        words.update(x)
+        tokens.update(y)
+        both.update((word, token) for word in x for token in y)
+    found = {}
+    for (word, token), count in both.items():
+        dice = 2 * count / (words[word] + tokens[token])
+        others = len(examples) - words[word]
+        elsewhere = (tokens[token] - count) / others if others else 1.0
+        surplus = (count / words[word] - elsewhere) * (1 - 1 / (1 + words[word]))
+        if elsewhere <= COMMON and (dice >= DICE or surplus >= OFTEN_WITH):
+            found[word, token] = max(dice, surplus)
+    return found
+
+
+class _Class:
+    """Words that are used alike, with what stands beside them, and beside what they call for."""
+
+    def __init__(self) -> None:
+        self.x, self.y = Counter[Feature](), Counter[Feature]()
+
+    def add(self, x: Counter[Feature], y: Counter[Feature]) -> None:
+        self.x.update(x)
+        self.y.update(y)
+
+
+def _classes(examples: Sequence[Example], meanings: Mapping[str, str]) -> dict[str, str]:
+    """Sorts words into classes, the most frequent first: each goes to the class that is most like it, or begins one."""
+    count = Counter(word for example in examples for word in set(example.x) if word in meanings)
+    of_words: dict[str, str] = {}
+    of_tokens: dict[str, str] = {}
+    for _ in range(ROUNDS):
+        x = _neighbors((example.x for example in examples), meanings.keys(), of_words)
+        y = _neighbors((example.y for example in examples), set(meanings.values()), of_tokens)
+        classes: list[_Class] = []
+        found: dict[str, str] = {}
+        for word, often in sorted(count.items(), key=lambda each: (-each[1], each[0])):
+            one = x[word], y[meanings[word]]
+            best, most = None, 0.0
+            for number, other in enumerate(classes):
+                likeness = _likeness(one, (other.x, other.y), rare=often <= FEW)
+                if likeness > most:
+                    best, most = number, likeness
+            if best is None:
+                best = len(classes)
+                classes.append(_Class())
+            classes[best].add(*one)
+            found[word] = f"‹{best}›"
+        of_words, of_tokens = found, {meanings[word]: name for word, name in found.items()}
+    return of_words
+
+
+def _neighbors(
+    sequences: Iterable[Tokens], of: Iterable[str], classes: Mapping[str, str]
+) -> dict[str, Counter[Feature]]:
+    """Counts what stands before, after and around tokens; tokens that have a class go by its name."""
+    wanted = set(of)
+    found: dict[str, Counter[Feature]] = defaultdict(Counter)
+    for tokens in sequences:
+        padded = ("", *(classes.get(token, token) for token in tokens), "")
+        for token, before, after in zip(tokens, padded, padded[2:], strict=False):
+            if token in wanted:
+                found[token].update((("before", before), ("after", after), ("around", before, after)))
+    return found
+
+
+def _likeness(
+    one: tuple[Counter[Feature], Counter[Feature]], other: tuple[Counter[Feature], Counter[Feature]], *, rare: bool
+) -> float:
+    """Returns how alike the neighbors are on both sides; 0: they are not alike enough."""
+    sides = tuple(zip(one, other, strict=True))
+    if not rare:
+        least = min(_cosine(*side) for side in sides)
+        return least if least >= ALIKE else 0.0
+    seen = min(sum(mine[feature] for feature in mine if feature in its) / mine.total() for mine, its in sides)
+    return sum(_cosine(*side) for side in sides) if seen >= SEEN_BEFORE else 0.0
+
+
+def _cosine(one: Counter[Feature], other: Counter[Feature]) -> float:
+    """Returns the cosine of the square roots of counts, so that no single neighbor decides."""
+    shared = sum(math.sqrt(count * other[feature]) for feature, count in one.items() if feature in other)
+    return shared / math.sqrt(one.total() * other.total()) if shared else 0.0

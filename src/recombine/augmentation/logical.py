@@ -1,0 +1,259 @@
+"""Outputs as lists of statements about words, which they name by their places: ``girl ( x _ 1 ) AND run . agent ( x _ 2 , …``."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from recombine.augmentation.alignment import Alignment
+from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
+from recombine.example import Example, Tokens
+
+AGREEMENT, LEAST = 0.95, 0.8
+"""Numbers are places if this share of the words are always, or never, pointed at; outputs are statements if this share of
+those with numbers can be read as such."""
+
+SPAN = "⟨here⟩"
+"""Stands in a frame for the word of the phrase that the rest of the output speaks of."""
+
+
+class Numbers(NamedTuple):
+    """The numbers in outputs that are places of words.
+
+    Attributes:
+        digits: The tokens.
+        first: The number of the first word.
+    """
+
+    digits: frozenset[str]
+    first: int
+
+
+def pointers(examples: Sequence[Example]) -> Numbers | None:
+    """Returns the numbers in outputs if they are places of words: some words are always pointed at, and others never."""
+    digits = frozenset(token for example in examples for token in example.y if token.isdecimal())
+    if not digits:
+        return None
+    with_numbers = [example for example in examples if not digits.isdisjoint(example.y)]
+    for first in (0, 1):
+        pointed, seen = Counter[str](), Counter[str]()
+        inside = 0
+        for example in with_numbers:
+            places = {int(token) - first for token in example.y if token in digits}
+            inside += all(0 <= place < len(example.x) for place in places)
+            seen.update(example.x)
+            pointed.update(example.x[place] for place in places if 0 <= place < len(example.x))
+        agreeing = sum(max(pointed[word], count - pointed[word]) for word, count in seen.items())
+        never = sum(count for word, count in seen.items() if not pointed[word])
+        if inside == len(with_numbers) and agreeing >= AGREEMENT * seen.total() and 0 < never < seen.total():
+            return Numbers(digits, first)
+    return None
+
+
+class Statement(NamedTuple):
+    """A statement: what it says, and of which words.
+
+    Attributes:
+        head: The positions of the tokens before the bracket.
+        arguments: The positions of the tokens of each argument.
+        about: The place of the word that each argument names.
+        ending: The token that ends statements like this one, before the next.
+    """
+
+    head: tuple[int, ...]
+    arguments: tuple[tuple[int, ...], ...]
+    about: tuple[int, ...]
+    ending: str
+
+
+class Parts:
+    """Outputs as lists of statements, in the order of the words that they speak of first.
+
+    Args:
+        alignment: Which words call for which tokens.
+        numbers: The numbers that are places.
+        examples: The training examples.
+    """
+
+    def __init__(self, alignment: Alignment, numbers: Numbers, examples: Sequence[Example]) -> None:
+        self._alignment, self._numbers = alignment, numbers
+        self._endings: dict[str, str] = {}
+        self._ranks: dict[str, int] = {}
+        endings: dict[str, Counter[str]] = defaultdict(Counter)
+        before: Counter[tuple[str, str]] = Counter()
+        for example in examples:
+            statements = _statements(example.y) or []
+            for head, _, ending in statements:
+                endings[head[0]][ending] += 1
+            found = [ending for *_, ending in statements]
+            before.update(zip(found, found[1:], strict=False))
+        for first, counts in endings.items():
+            del counts[""]
+            if counts:
+                self._endings[first] = counts.most_common(1)[0][0]
+        kinds = Counter(self._endings.values())
+        self._usual = kinds.most_common(1)[0][0] if kinds else ""
+        for kind in kinds:
+            self._ranks[kind] = sum(before[other, kind] > before[kind, other] for other in kinds)
+
+    def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
+        """Returns a pair made ready for cutting; None if its output is no list of statements in the usual order."""
+        pairs = self._alignment.pairs(x, y)
+        words = tuple(pairs.get(token) for token in y)
+        statements = []
+        position = 0
+        for head, arguments, ending in _statements(y) or ():
+            at = tuple(range(position, position + len(head)))
+            position += len(head) + 1
+            places, about = [], []
+            for argument in arguments:
+                named = self._named_by(argument, x, pairs)
+                if named is None:
+                    return None
+                places.append(tuple(range(position, position + len(argument))))
+                about.append(named)
+                position += len(argument) + 1
+            position += bool(ending)
+            statements.append(Statement(at, tuple(places), tuple(about), self._endings.get(head[0], self._usual)))
+        if not statements or [*statements] != sorted(statements, key=self._order):
+            return None
+        return Sentence(x, y, self._alignment, words, (), statements)
+
+    def _order(self, statement: Statement) -> tuple[int, int]:
+        return self._ranks.get(statement.ending, 0), statement.about[0]
+
+    def _named_by(self, argument: Tokens, x: Tokens, pairs: Mapping[str, str]) -> int | None:
+        """Returns the place of the word that an argument names by a number or, if it is there once, by a name."""
+        if argument and argument[-1] in self._numbers.digits:
+            place = int(argument[-1]) - self._numbers.first
+            return place if 0 <= place < len(x) else None
+        word = pairs.get(argument[0]) if len(argument) == 1 else None
+        return x.index(word) if word is not None and x.count(word) == 1 else None
+
+    def learn(self, sentences: Sequence[Sentence]) -> None:
+        """Needs to know nothing more."""
+
+    def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
+        """Yields words start to stop - 1 with the statements about them, if the others speak of one of them at most."""
+        ours = [statement for statement in sentence.parsed if start <= statement.about[0] < stop]
+        others = [statement for statement in sentence.parsed if not start <= statement.about[0] < stop]
+        if any(not start <= place < stop for statement in ours for place in statement.about):
+            return
+        spoken_of = {
+            place: argument
+            for statement in others
+            for place, argument in zip(statement.about, statement.arguments, strict=True)
+            if start <= place < stop
+        }
+        if len(spoken_of) > 1 or not (ours or spoken_of):
+            return
+        inner, outer = inner_and_outer_names(sentence, start, stop)
+        head = next(iter(spoken_of.items()), None)
+        meaning = (
+            tuple(self._abstract(sentence, statement, inner, start, stop) for statement in ours),
+            None if head is None else self._argument(sentence, *head, inner, start, stop),
+        )
+        frame = tuple(sorted(self._abstract(sentence, statement, outer, start, stop, outside=True) for statement in others))
+        yield Cut(
+            start,
+            stop,
+            Key(renamed(sentence.x[start:stop], inner), meaning),
+            sentence.frame_of_input(start, stop, outer),
+            frame if others else (sentence.y if len(sentence.x) > 1 else ()),
+            (ours, others, head),
+        )
+
+    def _abstract(  # noqa: PLR0913
+        self,
+        sentence: Sentence,
+        statement: Statement,
+        names: Mapping[str, str],
+        start: int,
+        stop: int,
+        *,
+        outside: bool = False,
+    ) -> tuple[Tokens, ...]:
+        head = self._tokens(sentence, statement.head, names)
+        arguments = [
+            (SPAN,) if outside and start <= place < stop else self._argument(sentence, place, argument, names, start, stop)
+            for place, argument in zip(statement.about, statement.arguments, strict=True)
+        ]
+        return (head, *arguments, (statement.ending,))
+
+    def _argument(  # noqa: PLR0913
+        self, sentence: Sentence, place: int, argument: tuple[int, ...], names: Mapping[str, str], start: int, stop: int
+    ) -> Tokens:
+        """Returns an argument with its place counted from the phrase's beginning or, after it, from its end."""
+        tokens = self._tokens(sentence, argument, names)
+        relative = f"-{start - place}" if place < start else f"+{place - stop}" if place >= stop else f"{place - start}"
+        return (*tokens[:-1], relative) if sentence.y[argument[-1]] in self._numbers.digits else (*tokens, relative)
+
+    @staticmethod
+    def _tokens(sentence: Sentence, positions: Sequence[int], names: Mapping[str, str]) -> Tokens:
+        return tuple(names.get(sentence.words[place] or "", sentence.y[place]) for place in positions)
+
+    def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
+        """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
+        _, others, head = cut.pieces
+        entering, _, its_head = coming.pieces
+        longer = (coming.stop - coming.start) - (cut.stop - cut.start)
+        found: list[tuple[tuple[int, int], list[tuple[str, tuple[int, int]]], str]] = []
+        for whose, statements in ((0, others), (1, entering)):
+            for statement in statements:
+                named = []
+                about = []
+                for place, argument in zip(statement.about, statement.arguments, strict=True):
+                    source, at, new = whose, argument, place
+                    if whose:
+                        new = place - coming.start + cut.start
+                    elif head is not None and place == head[0] and its_head is not None:
+                        source, at, new = 1, its_head[1], its_head[0] - coming.start + cut.start
+                    elif place >= cut.stop:
+                        new = place + longer
+                    about.append(new)
+                    named.append([(self._moved((one, other)[source].y[position], new), (source, position)) for position in at])
+                tokens = [((one, other)[whose].y[position], (whose, position)) for position in statement.head]
+                tokens += _bracketed(named)
+                found.append((self._order(statement._replace(about=tuple(about))), tokens, statement.ending))
+        found.sort(key=lambda each: each[0])
+        joined: list[tuple[str, tuple[int, int]]] = []
+        for number, (_, tokens, ending) in enumerate(found):
+            joined += tokens
+            if number + 1 < len(found):
+                joined.append((ending, (0, -1)))
+        return tuple(token for token, _ in joined), [source for _, source in joined]
+
+    def _moved(self, token: str, place: int) -> str:
+        return str(place + self._numbers.first) if token in self._numbers.digits else token
+
+
+def _bracketed(arguments: Sequence[list[tuple[str, tuple[int, int]]]]) -> list[tuple[str, tuple[int, int]]]:
+    found = [("(", (0, -1))]
+    for number, argument in enumerate(arguments):
+        found += [(",", (0, -1)), *argument] if number else argument
+    return [*found, (")", (0, -1))]
+
+
+def _statements(y: Tokens) -> list[tuple[Tokens, list[Tokens], str]] | None:
+    """Returns the statements of an output, (head, arguments, ending), the last with an empty ending; None if it is no list."""
+    found: list[tuple[Tokens, list[Tokens], str]] = []
+    position = 0
+    while position < len(y):
+        try:
+            opened = y.index("(", position)
+            closed = y.index(")", opened)
+        except ValueError:
+            return None
+        inside, head = y[opened + 1 : closed], y[position:opened]
+        if not head or "(" in inside or not inside:
+            return None
+        arguments: list[Tokens] = [()]
+        for token in inside:
+            arguments = [*arguments, ()] if token == "," else [*arguments[:-1], (*arguments[-1], token)]
+        if not all(arguments):
+            return None
+        ending = y[closed + 1] if closed + 1 < len(y) else ""
+        if closed + 2 == len(y):
+            return None
+        found.append((head, arguments, ending))
+        position = closed + 2
+    return found

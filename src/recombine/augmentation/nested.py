@@ -1,0 +1,223 @@
+"""Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from recombine.augmentation.alignment import Alignment
+from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
+from recombine.example import Example, Tokens
+
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
+_PAIRS = dict(zip("([{", ")]}", strict=True))
+
+HERE, HOLE, END_OF_HOLE = "⟨here⟩", "⟨hole⟩", "⟨end⟩"
+"""In a frame: where the phrase's part was, and the bounds of what stood inside of that."""
+
+UPWARD = 2
+"""How many levels of brackets, with heads that no word calls for, a phrase's part may be extended by."""
+
+
+class Fragment(NamedTuple):
+    """The tokens of an output that are a phrase's.
+
+    Attributes:
+        runs: Where they are: (first, last + 1), in order; with a hole, before and after it.
+        hole: What stands inside and is not the phrase's.
+    """
+
+    runs: tuple[tuple[int, int], ...]
+    hole: tuple[int, int] | None = None
+
+
+class Text:
+    """Outputs as sequences of tokens.
+
+    Args:
+        alignment: Which words call for which tokens.
+        examples: The training examples.
+    """
+
+    def __init__(self, alignment: Alignment, examples: Sequence[Example]) -> None:
+        self._alignment = alignment
+        self._nested = any(not OPENING.isdisjoint(example.y) for example in examples)
+        self._shortest: dict[Tokens, Tokens] = {}
+
+    def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
+        """Returns a pair made ready for cutting; None if its brackets do not match."""
+        matches = _matching(y)
+        if matches is None:
+            return None
+        linked = self._nearest(x, y) if self._nested else self._all(x, y)
+        words = tuple(x[places[0]] if places else None for places in linked)
+        return Sentence(x, y, self._alignment, words, tuple(linked), matches)
+
+    def _all(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
+        """Links every token with all occurrences of the word that calls for it."""
+        pairs = self._alignment.pairs(x, y)
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, word in enumerate(x):
+            places[word].append(place)
+        return [tuple(places[pairs[token]]) if token in pairs else () for token in y]
+
+    def _nearest(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
+        """Links every token with one occurrence of a word at most, and the other way round."""
+        scale = len(y) / len(x)
+        scored = [
+            (-score, abs(place * scale - position), place, position)
+            for place, word in enumerate(x)
+            for position, token in enumerate(y)
+            if (score := self._alignment.score(word, token))
+        ]
+        linked: list[tuple[int, ...]] = [()] * len(y)
+        taken: set[int] = set()
+        for *_, place, position in sorted(scored):
+            if place not in taken and not linked[position]:
+                linked[position] = (place,)
+                taken.add(place)
+        return linked
+
+    def learn(self, sentences: Sequence[Sentence]) -> None:
+        """Learns of each kind of phrase its shortest part: "jump left twice" shows that of "jump left" two times."""
+        if self._nested:
+            return
+        for sentence in sentences:
+            for start in range(len(sentence.x)):
+                for stop in range(start + 1, len(sentence.x) + 1):
+                    fragment = self._apart(sentence, start, stop)
+                    if fragment is not None:
+                        inner, _ = inner_and_outer_names(sentence, start, stop)
+                        key = renamed(sentence.x[start:stop], inner)
+                        first = min(fragment.runs, key=lambda run: run[1] - run[0])
+                        part = self._named(sentence, range(*first), inner)
+                        if key not in self._shortest or len(part) < len(self._shortest[key]):
+                            self._shortest[key] = part
+
+    def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
+        """Yields the ways to take out words start to stop - 1."""
+        inner, outer = inner_and_outer_names(sentence, start, stop)
+        x, frame = renamed(sentence.x[start:stop], inner), sentence.frame_of_input(start, stop, outer)
+        if self._nested:
+            for fragment in self._inside(sentence, start, stop):
+                meaning = self._meaning(sentence, fragment, inner)
+                yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+            return
+        fragment = self._apart(sentence, start, stop)
+        meaning = self._shortest.get(x)
+        if fragment is None or meaning is None:
+            return
+        repeated = []
+        for first, last in fragment.runs:
+            run = self._named(sentence, range(first, last), inner)
+            times, left = divmod(len(run), len(meaning))
+            if left or run != meaning * times:
+                return
+            repeated += [(first + len(meaning) * time, first + len(meaning) * (time + 1)) for time in range(times)]
+        fragment = Fragment(tuple(repeated))
+        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+
+    def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
+        """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
+        leaving, entering = cut.pieces, coming.pieces
+        sources: list[tuple[int, int]] = []
+        position = 0
+        runs = leaving.runs if leaving.hole is None else ((leaving.runs[0][0], leaving.runs[1][1]),)
+        for first, last in runs:
+            sources += [(0, place) for place in range(position, first)]
+            sources += [(1, place) for place in range(*entering.runs[0])]
+            if entering.hole is not None:
+                sources += [(0, place) for place in range(*leaving.hole)]
+                sources += [(1, place) for place in range(*entering.runs[1])]
+            position = last
+        sources += [(0, place) for place in range(position, len(one.y))]
+        return tuple((one.y, other.y)[whose][place] for whose, place in sources), sources
+
+    @staticmethod
+    def _named(sentence: Sentence, positions: Sequence[int], names: Mapping[str, str]) -> Tokens:
+        words = sentence.words
+        return tuple(names.get(words[place] or "", sentence.y[place]) for place in positions)
+
+    def _meaning(self, sentence: Sentence, fragment: Fragment, names: Mapping[str, str]) -> Tokens:
+        before = self._named(sentence, range(*fragment.runs[0]), names)
+        return before if fragment.hole is None else (*before, HOLE, *self._named(sentence, range(*fragment.runs[1]), names))
+
+    def _rest(self, sentence: Sentence, fragment: Fragment, names: Mapping[str, str]) -> Tokens:
+        found: list[str] = []
+        position = 0
+        for number, (first, last) in enumerate(fragment.runs):
+            if fragment.hole is None or number == 0:
+                found += (*self._named(sentence, range(position, first), names), HERE)
+            else:
+                found += (HOLE, *self._named(sentence, range(*fragment.hole), names), END_OF_HOLE)
+            position = last
+        return (*found, *self._named(sentence, range(position, len(sentence.y)), names))
+
+    @staticmethod
+    def _apart(sentence: Sentence, start: int, stop: int) -> Fragment | None:
+        """Returns the runs of tokens that are a phrase's, between tokens that are not; None if that is not clear."""
+        runs: list[tuple[int, int]] = []
+        inside = False
+        for position, places in enumerate(sentence.links):
+            if not places:
+                continue
+            ours = [start <= place < stop for place in places]
+            if any(ours) and not all(ours):
+                return None
+            if ours[0]:
+                runs[len(runs) - inside :] = [(runs[-1][0] if inside else position, position + 1)]
+            inside = ours[0]
+        return Fragment(tuple(runs)) if runs else None
+
+    def _inside(self, sentence: Sentence, start: int, stop: int) -> Iterator[Fragment]:
+        """Yields a phrase's tokens with all that is inside their brackets and not another's, then more around them."""
+        y, matches = sentence.y, sentence.parsed
+        ours = [place for place, links in enumerate(sentence.links) if links and start <= links[0] < stop]
+        others = {place for place, links in enumerate(sentence.links) if links and not start <= links[0] < stop}
+        if not ours:
+            return
+        first, last = ours[0], ours[-1] + 1
+        for _ in range(UPWARD + 1):
+            fragment = _closed(y, matches, others, first, last)
+            if fragment is None:
+                return
+            yield fragment
+            end = fragment.runs[-1][1]
+            if first < 2 or y[first - 1] not in OPENING or matches[first - 1] != end or first - 2 in others:
+                return
+            has_head = y[first - 2] not in OPENING | CLOSING | {","}
+            first -= 2 if has_head else 1
+            if first == 0:
+                return
+
+
+def _matching(y: Tokens) -> dict[int, int] | None:
+    """Returns for each bracket the place of the other one of its pair; None if one has none."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for place, token in enumerate(y):
+        if token in OPENING:
+            opened.append(place)
+        elif token in CLOSING:
+            if not opened or _PAIRS[y[opened[-1]]] != token:
+                return None
+            found[opened[-1]] = place
+            found[place] = opened.pop()
+    return None if opened else found
+
+
+def _closed(y: Tokens, matches: Mapping[int, int], others: set[int], first: int, last: int) -> Fragment | None:
+    """Extends tokens first to last - 1 by the ends of what they begin; None if they end what they do not begin."""
+    if last < len(y) and y[last] in OPENING:
+        last += 1
+    if any(first <= place < last for place in others):
+        return None
+    ends = sorted(matches[place] for place in range(first, last) if y[place] in OPENING and matches[place] >= last)
+    if any(y[place] in CLOSING and matches[place] < first for place in range(first, last)):
+        return None
+    if not ends:
+        return Fragment(((first, last),))
+    if ends != list(range(ends[0], ends[0] + len(ends))):
+        return None
+    if not any(last <= place < ends[0] for place in others):
+        return Fragment(((first, ends[-1] + 1),))
+    return Fragment(((first, last), (ends[0], ends[-1] + 1)), hole=(last, ends[0]))

@@ -1,0 +1,281 @@
+"""Phrases: parts of inputs, with their parts of outputs, that take each other's place wherever the data show that they may.
+
+A *cut* takes a phrase out of an example: what is left of the input and of the output is its *frame*. Two phrases that were
+cut out of equal frames may be exchanged, and two whose frames have equal inputs and different outputs may not. So pairs
+of training examples tell for every two kinds of phrases how often an exchange would be right.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from recombine.augmentation.alignment import Alignment
+from recombine.augmentation.logical import Parts, pointers
+from recombine.augmentation.nested import Text
+from recombine.augmentation.sentences import Cut, Key, Sentence, names_of, renamed
+from recombine.example import Example, Provenance, Tokens
+
+LONGEST_INPUT, LONGEST_OUTPUT, LONGEST_PHRASE = 60, 300, 24
+"""Longer sequences are not cut, and no longer phrases are cut out of them, in tokens."""
+
+MANY, ALIKE = 2000, 3
+"""How many training examples are cut at the most; how many that differ only in words of one class, unless a word is in
+fewer of them. Those with rare words come first."""
+
+EXCEPTIONS = 0.1
+"""An exchange that would be wrong in more than this share of the frames that show it is no rule."""
+
+
+SHARE = 0.1
+"""Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the kind
+that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many frames."""
+
+GENERATIONS, PER_GENERATION, CUT_ANEW = 8, 1500, 800
+"""How often samples become material for further ones, after how many, and how many of them."""
+
+STALE = 3000
+"""So many draws in a row that make nothing new end the search."""
+
+LONGER = 3
+"""Samples are at most so many times as long as the longest training input and output."""
+
+
+class View(Protocol):
+    """How outputs fall apart: as text, perhaps with brackets, or as a list of statements about words."""
+
+    def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
+        """Returns a pair made ready for cutting, or None if its output does not fall apart like that."""
+
+    def learn(self, sentences: Sequence[Sentence]) -> None:
+        """Learns what cutting needs to know of all examples."""
+
+    def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
+        """Yields the ways in which words start to stop - 1 of an input can be taken out with their part of the output."""
+
+    def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
+        """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
+
+
+class Site(NamedTuple):
+    """A phrase in its example."""
+
+    sentence: Sentence
+    cut: Cut
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What stands before and after it."""
+        return self.sentence.neighbors(self.cut.start, self.cut.stop)
+
+
+@dataclass
+class _Evidence:
+    """What pairs of frames say about exchanges of one kind of phrase for another."""
+
+    right: Counter[tuple[Key, Key]] = field(default_factory=Counter)
+    wrong: Counter[tuple[Key, Key]] = field(default_factory=Counter)
+    places: dict[tuple[Key, Key], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+
+    def rules(self, often: Mapping[Key, int]) -> list[tuple[Key, Key]]:
+        """Returns which kinds of phrases may take the place of which, given how often each was cut out."""
+        most: Counter[Key] = Counter()
+        for (leaving, _), right in self.right.items():
+            most[leaving] = max(most[leaving], right)
+        counts = [count for key, count in most.items() if not key.is_word for _ in range(often[key])]
+        usual = SHARE * float(np.median(counts)) if counts else 0.0
+        found = []
+        for (leaving, coming), right in self.right.items():
+            words = leaving.is_word and coming.is_word
+            enough = right >= max(SHARE * most[leaving], SHARE * most[coming], usual)
+            if self.wrong[leaving, coming] <= EXCEPTIONS * right and (words or enough):
+                found.append((leaving, coming))
+        return found
+
+
+class Phrases:
+    """Finds phrases in examples, and which of them may take whose place.
+
+    Args:
+        examples: The training examples, all different.
+
+    Attributes:
+        rules: Which kinds of phrases may take the place of which.
+    """
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._examples = examples
+        fitting = [
+            number
+            for number, example in enumerate(examples)
+            if len(example.x) <= LONGEST_INPUT and len(example.y) <= LONGEST_OUTPUT
+        ]
+        self._initial = _sentence_case([examples[number].x for number in fitting])
+        known = [Example(self._lower(examples[number].x), examples[number].y) for number in fitting]
+        numbers = pointers(known)
+        self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
+        self._view: View = Text(self._alignment, known) if numbers is None else Parts(self._alignment, numbers, known)
+        self._templates: set[Tokens] = set()
+        self._inputs = {example.x: example.y for example in known}
+        sentences = self._sentences(fitting, known)
+        self._view.learn(sentences)
+        self._sites: dict[Key, list[Site]] = defaultdict(list)
+        for sentence in sentences:
+            self._cut(sentence)
+        self._evidence = self._compare()
+        self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
+        self._longest = [LONGER * max((len(side) for side in sides), default=0) for sides in
+                         ([example.x for example in known], [example.y for example in known])]
+
+    def _lower(self, x: Tokens) -> Tokens:
+        return (self._initial.get(x[0], x[0]), *x[1:])
+
+    def _sentences(self, numbers: Sequence[int], known: Sequence[Example]) -> list[Sentence]:
+        """Returns examples ready for cutting: of those that differ in words of a class, a few, in random order."""
+        found: list[Sentence] = []
+        alike, shown = Counter[Tokens](), Counter[str]()
+        often = Counter(word for example in known for word in {*example.x})
+        order = np.random.default_rng(0).permutation(len(known))
+        for place in sorted(order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE):  # rare words first
+            sentence = self._view.sentence(known[place].x, known[place].y)
+            if sentence is None:
+                continue
+            template = sentence.template
+            self._templates.add(template)
+            alike[template] += 1
+            rare = any(shown[word] < ALIKE for word in sentence.called)
+            if (rare or alike[template] <= ALIKE) and len(found) < MANY:
+                shown.update(sentence.called)
+                sentence.origins = tuple((numbers[place], offset) for offset in range(len(sentence.x) + len(sentence.y)))
+                found.append(sentence)
+        return found
+
+    def _cut(self, sentence: Sentence, only: Collection[Key] | None = None) -> None:
+        length = len(sentence.x)
+        for start in range(length):
+            for stop in range(start + 1, min(length, start + LONGEST_PHRASE) + 1):
+                for cut in self._view.cuts(sentence, start, stop):
+                    if (stop - start < length or cut.key.is_word) and (only is None or cut.key in only):
+                        self._sites[cut.key].append(Site(sentence, cut))
+
+    def _compare(self) -> _Evidence:
+        """Compares all phrases that were cut out of frames with the same input."""
+        frames: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
+        places: dict[Hashable, tuple[str, str]] = {}
+        for key, sites in self._sites.items():
+            for site in sites:
+                frames[site.cut.frame_x][key].add(site.cut.frame_y)
+                places[site.cut.frame_x] = site.place
+        evidence = _Evidence()
+        for frame, kinds in frames.items():
+            readings: dict[Tokens, list[set[Hashable]]] = defaultdict(list)
+            for key, outputs in kinds.items():
+                readings[key.x].append(outputs)
+            for leaving, outputs in kinds.items():
+                for coming, others in kinds.items():
+                    if leaving.x == coming.x:
+                        continue
+                    if not outputs.isdisjoint(others):
+                        evidence.right[leaving, coming] += 1
+                        evidence.places[leaving, coming].add(places[frame])
+                    elif all(outputs.isdisjoint(reading) for reading in readings[coming.x]):
+                        evidence.wrong[leaving, coming] += 1
+        return evidence
+
+    def _draw(self, one: Key, other: Key, rng: np.random.Generator) -> tuple[Tokens, Site, Site] | None:
+        """Draws an exchange by a rule: the new input, and both phrases; None if the one drawn does not suit its place."""
+        site, coming = (self._sites[key][rng.integers(len(self._sites[key]))] for key in (one, other))
+        if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
+            return None
+        x = (*site.sentence.x[: site.cut.start], *coming.sentence.x[coming.cut.start : coming.cut.stop],
+             *site.sentence.x[site.cut.stop :])
+        return x, site, coming
+
+    def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
+        """Yields new pairs, each input once: half of them with an arrangement of words that no example has, if there are."""
+        words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
+        phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
+        kinds = [rules for rules in (words, phrases) if rules]
+        ends = [np.cumsum(self._weights(rules)) for rules in kinds]
+        sites = {key: len(found) for key, found in self._sites.items()}
+        made, seen, stale, generation = set[Tokens](), set(self._templates), 0, 0
+        fresh: list[Sentence] = []
+        tried, new = np.ones(2), np.ones(2)
+        while kinds and (stale < STALE or (fresh and generation < GENERATIONS)):
+            if len(fresh) >= PER_GENERATION or stale >= STALE:
+                if generation < GENERATIONS:
+                    for place in rng.permutation(len(fresh))[:CUT_ANEW]:
+                        self._cut(fresh[place], sites.keys())
+                generation, stale, fresh = generation + 1, 0, []
+            share = np.clip(new / tried, 0.02, 1)
+            which = int(rng.random() < share[-1] / share.sum()) if len(kinds) == 2 else 0
+            tried[which] += 1
+            stale += 1
+            rule = kinds[which][np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right")]
+            drawn = self._draw(*rule, rng)
+            if drawn is None:
+                continue
+            x, site, coming = drawn
+            if x in self._inputs or x in made or len(x) > self._longest[0]:
+                continue
+            y, sources = self._view.exchange(site.sentence, site.cut, coming.sentence, coming.cut)
+            sentence = self._view.sentence(x, y) if len(y) <= self._longest[1] else None
+            if sentence is None or (kinds[which] is phrases and sentence.template in seen):
+                continue
+            sentence.origins = (
+                *site.sentence.origins[: site.cut.start],
+                *coming.sentence.origins[coming.cut.start : coming.cut.stop],
+                *site.sentence.origins[site.cut.stop : len(site.sentence.x)],
+                *((site, coming)[whose].sentence.output_origins[position] for whose, position in sources),
+            )
+            seen.add(sentence.template)
+            made.add(x)
+            new[which] += 1
+            stale = 0
+            fresh.append(sentence)
+            yield self._example(sentence, site, coming)
+        for key, found in self._sites.items():  # sampling leaves no trace
+            del found[sites[key] :]
+
+    def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
+        """Returns how often to draw by each rule: words come equally often, phrases by what speaks for them."""
+        coming = Counter(rule[1] for rule in rules if rule[1].is_word)
+        return [1 / coming[rule[1]] if rule[1].is_word else self._evidence.right[rule] ** 0.5 for rule in rules]
+
+    def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
+        numbers = list(dict.fromkeys(number for number, _ in sentence.origins if number >= 0))
+        place = {number: rank for rank, number in enumerate(numbers, 1)}
+        initial = {lower: upper for upper, lower in self._initial.items()}
+        x = (initial.get(sentence.x[0], sentence.x[0]), *sentence.x[1:])
+        left, came = (" ".join(each.sentence.x[each.cut.start : each.cut.stop]) for each in (site, coming))
+        provenance = Provenance(
+            "spans",
+            tuple(self._examples[number] for number in numbers),
+            sources=tuple(
+                f"{place[number]}:{offset + 1}" if number >= 0 else "written" for number, offset in sentence.origins
+            ),
+            details={
+                "replaced": left,
+                "fragments": came,
+                "support": self._evidence.right[site.cut.key, coming.cut.key],
+            },
+        )
+        return Example(x, sentence.y, provenance)
+
+
+def _begin_and_end_alike(one: Key, other: Key, site: Site, coming: Site) -> bool:
+    """Whether two phrases begin with words of a class and end with words of a class."""
+    return all(
+        site.sentence.neighbor(site.cut.start if at == 0 else site.cut.stop - 1)
+        == coming.sentence.neighbor(coming.cut.start if at == 0 else coming.cut.stop - 1)
+        for at in (0, -1)
+    )
+
+
+def _sentence_case(inputs: Sequence[Tokens]) -> dict[str, str]:
+    """Returns first words of sentences with what they are elsewhere: "The" is "the"."""
+    elsewhere = {word for x in inputs for word in x[1:]}
+    first = {x[0] for x in inputs}
+    return {word: word.lower() for word in sorted(first) if word != word.lower() and word.lower() in elsewhere - first}

@@ -1,0 +1,124 @@
+"""Examples made ready for cutting phrases out of them, and what is cut."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from recombine.augmentation.alignment import Alignment
+from recombine.example import Tokens
+
+BEGINNING, END = "", " "
+"""Stand before the first and after the last word of an input."""
+
+
+class Key(NamedTuple):
+    """A kind of phrase: words go by the names of their classes, but for a phrase of one word.
+
+    Attributes:
+        x: The words.
+        meaning: Their part of the output.
+    """
+
+    x: Tokens
+    meaning: Hashable
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a single word."""
+        return len(self.x) == 1
+
+
+class Cut(NamedTuple):
+    """A phrase that was cut out of an example, and the frame that is left.
+
+    Attributes:
+        start: The place of its first word.
+        stop: The place after its last word.
+        key: The kind of phrase.
+        frame_x: What is left of the input, on both sides; words go by the names of their classes.
+        frame_y: What is left of the output.
+        pieces: Where the parts are in the output, as the view needs them.
+    """
+
+    start: int
+    stop: int
+    key: Key
+    frame_x: tuple[Tokens, Tokens]
+    frame_y: Hashable
+    pieces: Any
+
+
+@dataclass(eq=False)
+class Sentence:
+    """An example that can be cut.
+
+    Attributes:
+        x: The input.
+        y: The output.
+        alignment: Tells the classes of words.
+        words: For each token of the output, the word that calls for it, if there is one.
+        links: For each token of the output, the places of the words that may have called for it.
+        parsed: What the view makes of the output.
+        origins: For each token, of x and then of y, the number of the training example that it is from and its place
+            there; a number below 0: of none.
+    """
+
+    x: Tokens
+    y: Tokens
+    alignment: Alignment
+    words: tuple[str | None, ...]
+    links: tuple[tuple[int, ...], ...]
+    parsed: Any = None
+    origins: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def called(self) -> set[str]:
+        """The words that call for something in this output, and have a class."""
+        return self.alignment.classes.keys() & {word for word in self.words if word is not None}
+
+    @property
+    def output_origins(self) -> tuple[tuple[int, int], ...]:
+        """Where the tokens of the output are from; what stands at place -1 is from nowhere."""
+        return (*self.origins[len(self.x) :], (-1, 0))
+
+    @cached_property
+    def template(self) -> Tokens:
+        """The input with the names of classes for words."""
+        return renamed(self.x, names_of(self, range(len(self.x))))
+
+    def neighbor(self, place: int) -> str:
+        """Returns what stands at a place as its neighbors see it: a class, a word or an end."""
+        if not 0 <= place < len(self.x):
+            return BEGINNING if place < 0 else END
+        word = self.x[place]
+        return self.alignment.classes[word] if word in self.called else word
+
+    def neighbors(self, start: int, stop: int) -> tuple[str, str]:
+        """Returns what stands before and after a phrase."""
+        return self.neighbor(start - 1), self.neighbor(stop)
+
+    def frame_of_input(self, start: int, stop: int, names: Mapping[str, str]) -> tuple[Tokens, Tokens]:
+        """Returns what is left of the input without a phrase."""
+        return renamed(self.x[:start], names), renamed(self.x[stop:], names)
+
+
+def names_of(sentence: Sentence, places: Iterable[int]) -> dict[str, str]:
+    """Names the words at some places by their classes, and numbers them in order; words that call for nothing stay."""
+    found: dict[str, str] = {}
+    for place in places:
+        word = sentence.x[place]
+        if word in sentence.called and word not in found:
+            found[word] = f"{sentence.alignment.classes[word]}{len(found)}"
+    return found
+
+
+def inner_and_outer_names(sentence: Sentence, start: int, stop: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns names for the words of a phrase, none if it is one word, and for the others."""
+    inner = names_of(sentence, range(start, stop)) if stop - start > 1 else {}
+    return inner, names_of(sentence, (*range(start), *range(stop, len(sentence.x))))
+
+
+def renamed(tokens: Iterable[str], names: Mapping[str, str]) -> Tokens:
+    """Returns tokens, those that have a name by their name."""
+    return tuple(names.get(token, token) for token in tokens)
