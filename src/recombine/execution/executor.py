@@ -165,35 +165,30 @@ class Processes(Executor):
 
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
-        if self.here:
-            yield from SERIAL.outcomes(do, items)
-            return
-        with self._pool(do, items) as pool:
-            yield from windowed(items, partial(_submitted, pool), _outcome, deque(), self.workers)
+        with self.started(do, items) as outcomes:
+            yield from outcomes
 
     @contextmanager
     def started(
-        self, do: Callable[[Item], Result], items: Sequence[Item]
+        self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Generator[Iterator[Outcome[Result]], None, None]:
-        """Starts on all items, and gives what comes of them in their order, for whoever has something to do meanwhile.
+        """Starts on all items, if they can be counted, and gives what comes of them in their order.
 
-        Whoever leaves sooner waits for those under way only. Where all is done in this process, each is begun when its
-        outcome is asked for.
+        Whoever has something else to do meanwhile can leave sooner, and waits for those under way only. Where all is
+        done in this process, each is begun when its outcome is asked for.
         """
         if self.here:
             yield SERIAL.outcomes(do, items)
             return
-        with self._pool(do, items) as pool:
-            begun: list[Future[Outcome[Result]]] = [_submitted(pool, item) for item in items]
-            yield map(_outcome, begun)
-
-    @contextmanager
-    def _pool(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[ProcessPoolExecutor, None, None]:
         workers = min(self.workers, max(1, len(items))) if isinstance(items, Sized) else self.workers
         context = multiprocessing.get_context("fork")
         pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid()))
+        submit, begun = partial(_submitted, pool), deque[Future[Outcome[Result]]]()
         try:
-            yield pool
+            if isinstance(items, Sized):
+                begun.extend(map(submit, items))
+                items = ()
+            yield windowed(items, submit, _outcome, begun, self.workers)
         finally:  # once: a second call, such as at the end of `with pool`, would have what was cancelled done after all
             pool.shutdown(wait=True, cancel_futures=True)
 

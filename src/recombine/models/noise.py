@@ -148,20 +148,14 @@ class Noise:
             drawn = random_bytes(self._seeds, self._draws, places, 16)
             words = drawn.view(torch.int32).flatten(1)[:, :count]
             return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.uniform_(generator=generator)
-        return drawn
+        return torch.stack([torch.rand(shape, generator=each, device=self.device) for each in self.generators])
 
     def normal(self, *shape: int) -> Tensor:
         """Returns standard normal numbers of shape (R, *shape)."""
         if self.kernels:  # after Box and Muller
             radius = (-2 * torch.log1p(-Noise.uniform(self, *shape))).sqrt_()
             return radius * torch.cos(2 * math.pi * Noise.uniform(self, *shape))
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.normal_(generator=generator)
-        return drawn
+        return torch.stack([torch.randn(shape, generator=each, device=self.device) for each in self.generators])
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
         """Returns where to drop at each position (R, N, size), with probability `rate`, to the nearest 1/256.
