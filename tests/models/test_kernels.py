@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 from kernels_here import DEVICE, KERNELS, PLAIN, use
-from networks import VARIANTS, batch, network, some_z
+from networks import CALLING_ALL_KERNELS, VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD
@@ -20,8 +20,6 @@ pytestmark = pytest.mark.gpu
 
 R, B, H = 2, 3, 20
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-INTERPRETED = ("scan", "morphology", "predictor", "joint-1", "gated-0", "gated-0-states", "written-2")
-"""Variants that call every kernel with and without each argument that may be None, in a minute of interpretation."""
 
 
 def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -96,7 +94,7 @@ class Elsewhere:
         return drop._replace(bits=drop.bits.to(self.device))
 
 
-@pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else INTERPRETED)
+@pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else CALLING_ALL_KERNELS)
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Rows end at different steps: three, two and one go on."""
     results = []

@@ -198,19 +198,12 @@ def judged(question: Question, replica: int) -> int:
 
 @given(questions, st.integers(1, 30))
 def test_chunks_keep_order_and_no_replica_gets_more_than_it_can_take(asked: list[Question], batch: int) -> None:
-    found = list(chunks(asked, batch, sequences=lambda question: question.sequences))
+    found = list(chunks(asked, batch, lambda question: question.sequences))
     assert [question for chunk in found for question in chunk] == asked
     for chunk in found:
         assert max(sum(judged(question, r) for question in chunk) for r in range(3)) <= batch or len(chunk) == 1
     for chunk, following in pairwise(found):  # whose first did not fit
         assert max(sum(judged(question, r) for question in (*chunk, following[0])) for r in range(3)) > batch
-
-
-@given(questions, st.integers(1, 30))
-def test_a_chunk_can_be_held_to_one_length(asked: list[Question], batch: int) -> None:
-    for chunk in chunks(asked, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x)):
-        assert len({len(question.x) for question in chunk}) == 1
-        assert sum(len(question.tuples) for question in chunk) <= batch or len(chunk) == 1
 
 
 inputs = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)

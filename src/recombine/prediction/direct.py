@@ -1,9 +1,9 @@
 """Direct inference (section 5, appendix E): p(y | x) from the recombination network itself, without a predictor."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import islice
+from itertools import chain, groupby, islice
 
 import numpy as np
 import torch
@@ -89,21 +89,17 @@ class Question:
 
 
 def chunks(
-    questions: Sequence[Question],
-    batch: int,
-    *,
-    sequences: Callable[[Question], int | np.ndarray],
-    alike: Callable[[Question], int] = lambda _: 0,
+    questions: Iterable[Question], batch: int, sequences: Callable[[Question], int | np.ndarray]
 ) -> Iterator[list[Question]]:
     """Yields questions in order, in chunks of one question or of at most `batch` sequences.
 
-    `sequences` says how many a question has, for all replicas or for each; `alike` what those of a chunk must share.
+    `sequences` says how many a question has, for all replicas or for each.
     """
     chunk: list[Question] = []
     total: int | np.ndarray = 0
     for question in questions:
         own = sequences(question)
-        if chunk and (np.max(total + own) > batch or alike(question) != alike(chunk[0])):
+        if chunk and np.max(total + own) > batch:
             yield chunk
             chunk, total = [], 0
         chunk.append(question)
@@ -164,13 +160,14 @@ class DirectInference:
         try:
             # Sequences of one shape go together: padding is most of the work otherwise.
             questions.sort(key=lambda question: (len(question.x), run.width(question.tuples)))
-            asked = chunks(questions, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x))
+            of_a_length = [list(same) for _, same in groupby(questions, key=lambda question: len(question.x))]
+            asked = chain.from_iterable(chunks(same, batch, lambda q: len(q.tuples)) for same in of_a_length)
             for number, chunk in enumerate(asked):
                 seeds = [np.random.SeedSequence([self.seed, seed, number]) for seed in self.augmenter.seeds]
                 noise = Noise([int(seed.generate_state(1)[0]) for seed in seeds], run.device)
                 run.answer(chunk, noise if self.dropout else None)
             questions.sort(key=lambda question: (question.longest, run.width(question.tuples)))
-            for chunk in chunks(questions, batch, sequences=lambda q: q.sequences):
+            for chunk in chunks(questions, batch, lambda question: question.sequences):
                 run.judge(chunk)
         except torch.OutOfMemoryError as error:
             raise RecombineError(
