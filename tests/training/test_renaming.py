@@ -166,15 +166,6 @@ def test_twins_are_held_by_the_same_examples_and_have_no_rivals(examples: list[E
     assert twins_of(examples) == expected
 
 
-def test_where_there_are_no_twins_nothing_is_renamed() -> None:
-    table, twins = in_table([Example(("a", "b"), ("c",)), Example(("a", "b"), ("d",))], names=4)
-    sources, target = table.expand(1, 1, -1, -1), table[None, :1]
-    renamed = twins.disguised(sources, target, Noise([0]))
-    assert len(twins.pairs) == 0
-    assert torch.equal(renamed[0], sources)
-    assert torch.equal(renamed[1], target)
-
-
 def drawn(twins: Twins, seeds: tuple[int, ...] = (0, 1)) -> tuple[torch.Tensor, torch.Tensor]:
     sources = torch.stack([TABLE[[0, 1]], TABLE[[2, 3]], TABLE[[0, 2]]]).expand(len(seeds), -1, -1, -1)
     return sources, twins.draw(sources, Noise(seeds))
