@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
 from recombine.neighborhoods import Neighborhoods
-from recombine.prediction.predictor import Predictor
 from recombine.training.stored import read_tensors
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -69,17 +67,3 @@ def test_a_pickle_is_no_checkpoint_and_no_neighborhoods(tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match="not an intact file"):
         Neighborhoods.load(tmp_path / "rows.npz")
     assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("load", [Predictor.load, Recombination.load])
-def test_a_model_of_links(tmp_path: Path, load: "type[Predictor.load]") -> None:
-    """Links in a model's folder lead to an error, and what they lead to stays as it was."""
-    secret, model = tmp_path / "secret", tmp_path / "model"
-    secret.write_text("secret")
-    model.mkdir()
-    for name in ("model.json", "weights.safetensors", "examples.jsonl"):
-        (model / name).symlink_to(secret)
-    with pytest.raises(RecombineError, match="no manifest") as error:
-        load(model, device="cpu")
-    assert "secret" not in str(error.value)
-    assert secret.read_text() == "secret"

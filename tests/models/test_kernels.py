@@ -144,30 +144,6 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
     assert losses[0] == pytest.approx(losses[1], rel=0.3, abs=0.3)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_adam_is_torchs(dtype: torch.dtype) -> None:
-    from recombine.models.kernels.elementwise import adam
-
-    parameter = torch.randn(R, 1300, device=DEVICE)
-    expected = [row.clone().requires_grad_() for row in parameter]
-    theirs = [torch.optim.Adam([row], lr=lr) for row, lr in zip(expected, (1e-2, 1e-3), strict=True)]
-    computed = parameter.to(dtype)
-    first, second = torch.zeros_like(parameter), torch.zeros_like(parameter)
-    scale, lr = torch.tensor([1.0, 0.25], device=DEVICE), torch.tensor([1e-2, 1e-3], device=DEVICE)
-    for step in range(1, 6):
-        gradient = torch.randn(R, 1300, device=DEVICE).to(dtype)
-        count = torch.tensor(float(step), device=DEVICE)
-        adam(
-            parameter, computed, gradient, first, second,
-            lr=lr, scale=scale, step=count, betas=(0.9, 0.999), epsilon=1e-8,
-        )  # fmt: skip
-        for row, its, optimizer, factor in zip(expected, gradient, theirs, scale, strict=True):
-            row.grad = its.float() * factor
-            optimizer.step()
-    assert torch.allclose(parameter, torch.stack(expected).detach(), atol=1e-6)
-    assert torch.allclose(computed.float(), parameter, rtol=2**-7 if dtype == torch.bfloat16 else 0, atol=0)
-
-
 def test_random_words(monkeypatch: pytest.MonkeyPatch) -> None:
     use(KERNELS, monkeypatch)
     device = torch.device(DEVICE)

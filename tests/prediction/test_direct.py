@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from literal_neighborhoods import left_over, lev
 from networks import MORPHOLOGY, NAMED, SCAN, network
 
 from recombine.augmentation.recombination import Recombination
@@ -218,26 +219,13 @@ def retrieved(examples: list[Example], xs: list[Tokens], prototypes: int = 2, **
     return DirectInference(learned, **settings).retrieve(xs)
 
 
-def lev(a: Tokens, b: Tokens) -> float:
-    row = list(range(len(b) + 1))
-    for i, token in enumerate(a, start=1):
-        above, row[0] = row[0], i
-        for j, other in enumerate(b, start=1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (token != other))
-    return row[-1] / max(len(a), len(b), 1)
-
-
 def near(tokens: Tokens, examples: list[Example], delta: float) -> list[int]:
     distances = [lev(tokens, example.x) for example in examples]
     return sorted((i for i, d in enumerate(distances) if d < delta), key=lambda i: (distances[i], i))
 
 
-def lacking(x: Tokens, x1: Tokens) -> Tokens:
-    return tuple(dict.fromkeys(token for token in x if token not in x1))
-
-
 def firsts(x: Tokens, examples: list[Example], delta: float) -> list[int]:
-    return [i for i in near(x, examples, delta) if lev(x, examples[i].x) > 0 and lacking(x, examples[i].x)]
+    return [i for i in near(x, examples, delta) if lev(x, examples[i].x) > 0 and left_over(x, examples[i].x)]
 
 
 @given(training, asked_inputs, deltas, st.integers(1, 4), st.integers(1, 4))
@@ -255,7 +243,7 @@ def test_two_prototypes_equal_a_comparison_with_everything(
         else:
             assert len(by_first) == min(first, len(examples))
         for d1, found in by_first.items():
-            rest = lacking(x, examples[d1].x)
+            rest = tuple(dict.fromkeys(left_over(x, examples[d1].x)))
             others = near(rest, examples, delta)[:second] if rest else []
             if others:
                 assert found == others
@@ -269,11 +257,6 @@ def test_one_prototype_is_the_first_of_two(examples: list[Example], xs: list[Tok
     for one, two in zip(ones, twos, strict=True):
         assert one.shape[1] == 1
         assert one[:, 0].tolist() == list(dict.fromkeys(two[:, 0].tolist()))
-
-
-def test_without_prototypes_there_is_one_empty_tuple() -> None:
-    found = retrieved([Example(("a",), ("y",)), Example(("b",), ("y",))], [("a",), ("c",)], 0)
-    assert [tuples.shape for tuples in found] == [(1, 0), (1, 0)]
 
 
 @given(training, asked_inputs)

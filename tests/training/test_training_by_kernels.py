@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from kernels_here import DEVICE, KERNELS, use
+from kernels_here import DEVICE, KERNELS, PLAIN, use
 from networks import NAMED, network
 from torch import Tensor, nn
 from toy import VOCABULARY, Scripted, schedule
@@ -70,6 +70,16 @@ def adam(model: nn.Module, precision: Precision, lr: float = 0.01) -> Population
     optimizer = PopulationAdam(model.to(DEVICE), 2, lr=lr, clip=1.0, precision=precision)
     assert optimizer.kernels
     return optimizer
+
+
+def test_masters_are_updated_as_by_torchs_adam(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, same = Weights(), Weights().to(DEVICE)
+    same.load_state_dict(model.state_dict())
+    by_kernels = updated(model, adam(model, "float32"), steps=range(5))
+    use(PLAIN, monkeypatch)
+    plain = updated(same, PopulationAdam(same, 2, lr=0.01, clip=1.0), steps=range(5))
+    for one, other in zip(by_kernels, plain, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
 
 
 @precisions
