@@ -9,35 +9,20 @@ from networks import CALLING_ALL_KERNELS, VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD
-from recombine.models.fast import on_cpu, on_gpu
 from recombine.models.kernels.attention import blocks, weighed
-from recombine.models.noise import Drop, Noise, dropped
+from recombine.models.noise import Drop, Noise
 from recombine.models.packing import Packing
 from recombine.models.scoring import score
 from recombine.training.optimizer import PopulationAdam, gradients_of
 
 pytestmark = pytest.mark.gpu
 
-R, B, H = 2, 3, 20
+R = 2
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 
 
 def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     return torch.randn(*shape, device=DEVICE).to(dtype).requires_grad_()
-
-
-def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list[tuple[Tensor, Tensor]]:  # noqa: ANN001
-    """Outputs and gradients of all inputs, (plain in double precision, by kernels)."""
-    results = []
-    for devices in (PLAIN, KERNELS):
-        use(devices, monkeypatch)
-        own = [x.detach().double() if devices == PLAIN else x.detach().clone() for x in inputs]
-        own = [x.requires_grad_() for x in own]
-        outputs = compute(*own)
-        generator = torch.Generator().manual_seed(0)
-        loss = sum((o.double() * torch.randn(o.shape, generator=generator).to(o.device)).sum() for o in outputs)
-        results.append([*outputs, *torch.autograd.grad(loss, own)])
-    return list(zip(*results, strict=True))
 
 
 def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
@@ -46,23 +31,6 @@ def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
         # Some are zero (the gradient of a score without another beside it), where kernels leave errors of 5e-6.
         difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)
         assert difference.item() < tolerance
-
-
-@precisions
-@pytest.mark.parametrize("rate", [None, 0.5, 0.7])
-def test_drop(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float | None) -> None:
-    drop = (
-        None if rate is None else Drop.at(rate, torch.randint(0, 256, (R, 4, B, H), dtype=torch.uint8, device=DEVICE))
-    )
-    check(both_ways(monkeypatch, lambda x: [dropped(x, drop)], drawn(R, 4, B, H, dtype=dtype)), dtype)
-    x, total = drawn(R, B, 2 * H, dtype=dtype).detach()[..., H:], drawn(R, B, H, dtype=dtype).detach()
-    where = None if drop is None else drop._replace(bits=drop.bits[:, 1])
-    expected, out = total.double(), torch.empty(R, B, 3 * H, device=DEVICE, dtype=dtype)[..., H : 2 * H]
-    written = torch.empty(R, B, H, dtype=torch.double, device=DEVICE)
-    for ops, its, sums, copies in ((on_cpu, x.double(), expected, written), (on_gpu, x, total, out)):
-        ops.drop(its, where, out=sums, plus=sums)
-        ops.drop(its, where, out=copies)
-    check([(expected, total), (written, out)], dtype)
 
 
 @precisions
