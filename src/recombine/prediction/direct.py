@@ -185,9 +185,6 @@ class DirectInference:
         hold all of them. The nearest are taken and, of those equally near, the ones that come first among the examples.
         Where none is near, random ones take their place: they depend on x and the seed, not on the other inputs.
         Outputs play no part.
-
-        Raises:
-            RecombineError: If the augmenter is not fitted, or was trained on other neighborhoods.
         """
         augmenter, examples = self.augmenter, self.augmenter.examples_
         check_counts(first=self.first, second=self.second)
