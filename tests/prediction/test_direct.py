@@ -171,6 +171,9 @@ def test_what_cannot_be_done_is_said() -> None:
         (DirectInference(untrained(NAMED["scan-latent"])), "latent"),
         (DirectInference(twins), "without twins"),
         (DirectInference(untrained(SCAN), batch=0), "batch is 0"),
+        (DirectInference(untrained(SCAN), first=0), "first is 0"),
+        (DirectInference(untrained(SCAN), second=-1), "second is -1"),
+        (DirectInference(untrained(SCAN), delta=1.5), r"delta is 1\.5"),
         (DirectInference(others), "trained on long-long ones"),
     ):
         with pytest.raises(RecombineError, match=message):
@@ -276,12 +279,3 @@ def test_random_prototypes_depend_on_the_seed_and_the_input() -> None:
     drawn = [retrieved(examples, [stranger, other], seed=seed) for seed in (0, 1)]
     different = {tuples.tobytes() for found in drawn for tuples in found}
     assert len(different) == 4
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [({"first": 0}, "first is 0"), ({"second": -1}, "second is -1"), ({"delta": 1.5}, r"delta is 1\.5")],
-)
-def test_settings_out_of_range_are_refused(setting: dict[str, float], message: str) -> None:
-    with pytest.raises(RecombineError, match=message):
-        retrieved([Example(("a",), ("y",)), Example(("b",), ("y",))], [("a",)], **setting)
