@@ -208,8 +208,8 @@ class _Run:
 def _beam(run: _Run, steps: int) -> Generated:
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
     width, device = run.decoding.width, run.previous.device
-    in_y = run.begin_in_y.unflatten(1, (-1, width))
-    replicas, batch = in_y.shape[:2]
+    replicas, batch = len(run.begin_in_y), run.begin_in_y.shape[1] // width
+    in_y = run.begin_in_y.view(replicas, batch, width)
     total = torch.full(in_y.shape, float("-inf"), device=device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
     ended = torch.zeros_like(in_y)

@@ -82,7 +82,8 @@ def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: E
 def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
     """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
 
-    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x).
+    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x). One without
+    tags is an error.
     """
 
     def tags_of(item: Inflection | Example) -> Tokens:

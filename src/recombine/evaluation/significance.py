@@ -89,7 +89,8 @@ def paired_p(first: Scores, second: Scores) -> float:
     Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
     is zero, else that of the sign test, the chance that as many fair coins all fall alike.
 
-    Scores are those of two systems on the same items in the same order, of several seeds their ``item_means``.
+    Scores are those of two systems on the same items, at least two, in the same order; of several seeds their
+    ``item_means``.
     """
     if len(first) != len(second):
         raise RecombineError(
