@@ -112,6 +112,9 @@ VARIANTS = {
 of them at least (`test_networks` checks it). A defect that takes two features to show therefore shows here; one that
 takes three need not, and none of that kind is known. All combinations would be some twelve thousand networks."""
 
+CALLING_ALL_KERNELS = ("scan", "morphology", "predictor", "joint-1", "gated-0", "gated-0-states", "written-2")
+"""Variants that call every kernel with and without each argument that may be None, in a minute of interpretation."""
+
 PLAIN = {name: replace(a, state_dropout=0.0, latent=0) for name, a in VARIANTS.items()}
 """The same without what is drawn at test time, which makes a network another one at every look."""
 

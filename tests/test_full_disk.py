@@ -1,7 +1,6 @@
 """Where nothing more can be written, a command says so in one sentence, and what was finished stays as it was."""
 
 import resource
-import shutil
 import subprocess
 import sys
 from functools import partial
@@ -71,25 +70,3 @@ def test_samples_that_cannot_be_written(tmp_path: Path, train: Path) -> None:
         assert done.returncode != 0
         assert "No space left on device" in done.stderr
         assert "Traceback" not in done.stderr
-
-
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    """The same with a real one, where one can be had: only root may mount, and not everywhere."""
-    mount, disk = shutil.which("mount"), tmp_path / "disk"
-    disk.mkdir()
-    command = [mount or "mount", "-t", "tmpfs", "-o", "size=48k", "none", str(disk)]
-    if mount is None or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        (disk / "train.tsv").write_text(TRAIN)
-        (disk / "finished").write_text("whole")
-        (disk / "ballast").write_bytes(b"0" * 24_000)
-        words = ["train", disk / "train.tsv", "--device", "cpu", "--epochs", 3, "-o", disk / "model"]
-        done = run(words, limited=False)
-        assert done.returncode == 2
-        message = f"Error: {disk}/model.training: the file cannot be written: No s"
-        assert done.stderr.splitlines()[-1].startswith(message)
-        assert (disk / "finished").read_text() == "whole"
-        assert sorted(path.name for path in disk.iterdir()) == ["ballast", "finished", "train.tsv"]
-    finally:
-        subprocess.run(["umount", str(disk)], check=False)

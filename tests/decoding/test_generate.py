@@ -263,19 +263,6 @@ def total(model: Recombiner, prototypes: Tensor, sequences: Tensor) -> Tensor:
 
 @torch.no_grad()
 @every_variant
-def test_a_beam_wide_enough_for_every_prefix_finds_the_most_probable_sequence(architecture: Architecture) -> None:
-    model = network(architecture)
-    prototypes, _ = batch(model, 2)
-    everything = every_sequence(4)
-    beam = generate(model, prototypes, 4, Decoding("beam", width=len(everything)))
-    for b in range(2):
-        scores = total(model, prototypes[0, b], everything)
-        assert beam.tokens[0, b].tolist() == everything[scores.argmax()].tolist()
-        assert beam.log_probability[0, b].item() == pytest.approx(scores.max().item(), abs=1e-5)
-
-
-@torch.no_grad()
-@every_variant
 @pytest.mark.parametrize("width", [2, 3, 5])
 def test_a_narrow_beam_keeps_the_best_prefixes_of_each_length(architecture: Architecture, width: int) -> None:
     """Beside hypotheses as lists, every extension of which is scored from its beginning."""

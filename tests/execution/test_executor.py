@@ -27,28 +27,24 @@ def job(number: int, *, fails: Exception | None = None) -> Job[int]:
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=repr)
-def test_a_job_that_fails_leaves_the_others_alone(executor: Executor) -> None:
-    jobs = [job(0), job(1, fails=RecombineError("there is no one.", place="here", hint="Try two.")), job(2)]
+def test_jobs_that_fail_leave_the_others_alone_and_are_listed(executor: Executor) -> None:
+    jobs = [
+        *(job(0), job(1, fails=RecombineError("there is no one.", place="here", hint="Try two."))),
+        *(job(2, fails=ValueError("two")), job(3)),
+    ]
     run = Run()
     assert list(run.finished([], executor)) == []
     run.check()
-    assert list(run.finished(jobs, executor)) == [0, 2]
+    assert list(run.finished(jobs[:2], executor)) == [0]
     with pytest.raises(RecombineError) as raised:
         run.check()
     assert str(raised.value) == "here: number 1: there is no one. Try two."
-
-
-@pytest.mark.parametrize("executor", EXECUTORS, ids=repr)
-def test_all_failures_are_listed(executor: Executor) -> None:
-    jobs = [job(0), job(1, fails=RecombineError("none.", place="here")), job(2, fails=ValueError("two")), job(3)]
-    run = Run()
-    assert list(run.finished(jobs[:2], executor)) == [0]
     assert list(run.finished(jobs[2:], executor)) == [3]
     with pytest.raises(RecombineError) as raised:
         run.check()
     assert raised.value.message.splitlines() == [
         "2 of 4 jobs failed; the others are done.",
-        "number 1: here: none.",
+        "number 1: here: there is no one. Try two.",
         "number 2: ValueError: two",
     ]
     assert isinstance(raised.value.__cause__, ExceptionGroup)

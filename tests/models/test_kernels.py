@@ -5,41 +5,24 @@ from dataclasses import replace
 import pytest
 import torch
 from kernels_here import DEVICE, KERNELS, PLAIN, use
-from networks import VARIANTS, batch, network, some_z
+from networks import CALLING_ALL_KERNELS, VARIANTS, batch, network, some_z
 from torch import Tensor
 
 from recombine.data.vocabulary import EOS, PAD
-from recombine.models.fast import on_cpu, on_gpu
 from recombine.models.kernels.attention import blocks, weighed
-from recombine.models.noise import Drop, Noise, dropped
+from recombine.models.noise import Drop, Noise
 from recombine.models.packing import Packing
 from recombine.models.scoring import score
 from recombine.training.optimizer import PopulationAdam, gradients_of
 
 pytestmark = pytest.mark.gpu
 
-R, B, H = 2, 3, 20
+R = 2
 precisions = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-INTERPRETED = ("scan", "morphology", "predictor", "joint-1", "gated-0", "gated-0-states", "written-2")
-"""Variants that call every kernel with and without each argument that may be None, in a minute of interpretation."""
 
 
 def drawn(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     return torch.randn(*shape, device=DEVICE).to(dtype).requires_grad_()
-
-
-def both_ways(monkeypatch: pytest.MonkeyPatch, compute, *inputs: Tensor) -> list[tuple[Tensor, Tensor]]:  # noqa: ANN001
-    """Outputs and gradients of all inputs, (plain in double precision, by kernels)."""
-    results = []
-    for devices in (PLAIN, KERNELS):
-        use(devices, monkeypatch)
-        own = [x.detach().double() if devices == PLAIN else x.detach().clone() for x in inputs]
-        own = [x.requires_grad_() for x in own]
-        outputs = compute(*own)
-        generator = torch.Generator().manual_seed(0)
-        loss = sum((o.double() * torch.randn(o.shape, generator=generator).to(o.device)).sum() for o in outputs)
-        results.append([*outputs, *torch.autograd.grad(loss, own)])
-    return list(zip(*results, strict=True))
 
 
 def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
@@ -48,23 +31,6 @@ def check(pairs: list[tuple[Tensor, Tensor]], dtype: torch.dtype) -> None:
         # Some are zero (the gradient of a score without another beside it), where kernels leave errors of 5e-6.
         difference = (plain - by_kernel.double()).norm() / plain.norm().clamp(min=0.1)
         assert difference.item() < tolerance
-
-
-@precisions
-@pytest.mark.parametrize("rate", [None, 0.5, 0.7])
-def test_drop(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, rate: float | None) -> None:
-    drop = (
-        None if rate is None else Drop.at(rate, torch.randint(0, 256, (R, 4, B, H), dtype=torch.uint8, device=DEVICE))
-    )
-    check(both_ways(monkeypatch, lambda x: [dropped(x, drop)], drawn(R, 4, B, H, dtype=dtype)), dtype)
-    x, total = drawn(R, B, 2 * H, dtype=dtype).detach()[..., H:], drawn(R, B, H, dtype=dtype).detach()
-    where = None if drop is None else drop._replace(bits=drop.bits[:, 1])
-    expected, out = total.double(), torch.empty(R, B, 3 * H, device=DEVICE, dtype=dtype)[..., H : 2 * H]
-    written = torch.empty(R, B, H, dtype=torch.double, device=DEVICE)
-    for ops, its, sums, copies in ((on_cpu, x.double(), expected, written), (on_gpu, x, total, out)):
-        ops.drop(its, where, out=sums, plus=sums)
-        ops.drop(its, where, out=copies)
-    check([(expected, total), (written, out)], dtype)
 
 
 @precisions
@@ -96,7 +62,7 @@ class Elsewhere:
         return drop._replace(bits=drop.bits.to(self.device))
 
 
-@pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else INTERPRETED)
+@pytest.mark.parametrize("name", VARIANTS if DEVICE == "cuda" else CALLING_ALL_KERNELS)
 def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Rows end at different steps: three, two and one go on."""
     results = []
@@ -144,30 +110,6 @@ def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> 
             optimizer.update(gradients_of(model))
         losses.append(-score(model.eval(), sources, targets)[0].sum().item() / 8)
     assert losses[0] == pytest.approx(losses[1], rel=0.3, abs=0.3)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_adam_is_torchs(dtype: torch.dtype) -> None:
-    from recombine.models.kernels.elementwise import adam
-
-    parameter = torch.randn(R, 1300, device=DEVICE)
-    expected = [row.clone().requires_grad_() for row in parameter]
-    theirs = [torch.optim.Adam([row], lr=lr) for row, lr in zip(expected, (1e-2, 1e-3), strict=True)]
-    computed = parameter.to(dtype)
-    first, second = torch.zeros_like(parameter), torch.zeros_like(parameter)
-    scale, lr = torch.tensor([1.0, 0.25], device=DEVICE), torch.tensor([1e-2, 1e-3], device=DEVICE)
-    for step in range(1, 6):
-        gradient = torch.randn(R, 1300, device=DEVICE).to(dtype)
-        count = torch.tensor(float(step), device=DEVICE)
-        adam(
-            parameter, computed, gradient, first, second,
-            lr=lr, scale=scale, step=count, betas=(0.9, 0.999), epsilon=1e-8,
-        )  # fmt: skip
-        for row, its, optimizer, factor in zip(expected, gradient, theirs, scale, strict=True):
-            row.grad = its.float() * factor
-            optimizer.step()
-    assert torch.allclose(parameter, torch.stack(expected).detach(), atol=1e-6)
-    assert torch.allclose(computed.float(), parameter, rtol=2**-7 if dtype == torch.bfloat16 else 0, atol=0)
 
 
 def test_random_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import NAMED, VARIANTS, A, B, batch, network, one_at_a_time, some_z
+from networks import VARIANTS, A, B, batch, network, one_at_a_time, some_z
 
 from recombine.data.vocabulary import EOS, PAD, SEP
-from recombine.decoding.generate import Decoding, generate
 from recombine.models.architecture import Architecture
 from recombine.models.recombiner import Recombiner
-from recombine.models.scoring import predicted, score
+from recombine.models.scoring import score
 
 SEEN_ONLY = {name: replace(a, write_seen_only=True) for name, a in VARIANTS.items()}
 every_variant = pytest.mark.parametrize("architecture", SEEN_ONLY.values(), ids=SEEN_ONLY)
@@ -76,29 +75,3 @@ def test_with_tied_output_only_copies_move_the_embedding() -> None:
     assert gradient is not None
     assert (gradient[0, B] == 0).all()
     assert (gradient[1, B] != 0).any()
-
-
-def test_all_may_be_written_unless_the_architecture_says_otherwise() -> None:
-    model = limited(VARIANTS["scan"])
-    assert model.unwritable[..., :EOS].all()
-    assert not model.unwritable[..., EOS:].any()
-
-
-def test_what_may_be_written_is_saved_with_the_network() -> None:
-    model = limited(SEEN_ONLY["scan"])
-    other = Recombiner(SEEN_ONLY["scan"], 2).double().eval()
-    other.load_state_dict(model.state_dict())
-    assert torch.equal(other.unwritable, model.unwritable)
-    assert torch.equal(score(other, *batch(model))[0], score(model, *batch(model))[0])
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("name", ["scan", "scan-0", "morphology", "scan-no-copying", "predictor"])
-def test_predicted_is_what_greedy_decoding_would_say_next(name: str) -> None:
-    model = network(NAMED[name], seeds=(1, 2))
-    prototypes, target = batch(model, 6)
-    _, distributions = one_at_a_time(model, prototypes, target, None)
-    real = target != PAD
-    assert torch.equal(predicted(model, prototypes, target)[real], distributions.argmax(-1).transpose(1, 2)[real])
-    said = generate(model, prototypes, 7, Decoding("greedy")).tokens
-    assert ((predicted(model, prototypes, said) == said) | (said == PAD)).all()

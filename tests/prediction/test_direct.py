@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from literal_neighborhoods import left_over, lev
 from networks import MORPHOLOGY, NAMED, SCAN, network
 
 from recombine.augmentation.recombination import Recombination
@@ -170,6 +171,9 @@ def test_what_cannot_be_done_is_said() -> None:
         (DirectInference(untrained(NAMED["scan-latent"])), "latent"),
         (DirectInference(twins), "without twins"),
         (DirectInference(untrained(SCAN), batch=0), "batch is 0"),
+        (DirectInference(untrained(SCAN), first=0), "first is 0"),
+        (DirectInference(untrained(SCAN), second=-1), "second is -1"),
+        (DirectInference(untrained(SCAN), delta=1.5), r"delta is 1\.5"),
         (DirectInference(others), "trained on long-long ones"),
     ):
         with pytest.raises(RecombineError, match=message):
@@ -198,19 +202,12 @@ def judged(question: Question, replica: int) -> int:
 
 @given(questions, st.integers(1, 30))
 def test_chunks_keep_order_and_no_replica_gets_more_than_it_can_take(asked: list[Question], batch: int) -> None:
-    found = list(chunks(asked, batch, sequences=lambda question: question.sequences))
+    found = list(chunks(asked, batch, lambda question: question.sequences))
     assert [question for chunk in found for question in chunk] == asked
     for chunk in found:
         assert max(sum(judged(question, r) for question in chunk) for r in range(3)) <= batch or len(chunk) == 1
     for chunk, following in pairwise(found):  # whose first did not fit
         assert max(sum(judged(question, r) for question in (*chunk, following[0])) for r in range(3)) > batch
-
-
-@given(questions, st.integers(1, 30))
-def test_a_chunk_can_be_held_to_one_length(asked: list[Question], batch: int) -> None:
-    for chunk in chunks(asked, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x)):
-        assert len({len(question.x) for question in chunk}) == 1
-        assert sum(len(question.tuples) for question in chunk) <= batch or len(chunk) == 1
 
 
 inputs = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(tuple)
@@ -225,26 +222,13 @@ def retrieved(examples: list[Example], xs: list[Tokens], prototypes: int = 2, **
     return DirectInference(learned, **settings).retrieve(xs)
 
 
-def lev(a: Tokens, b: Tokens) -> float:
-    row = list(range(len(b) + 1))
-    for i, token in enumerate(a, start=1):
-        above, row[0] = row[0], i
-        for j, other in enumerate(b, start=1):
-            above, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, above + (token != other))
-    return row[-1] / max(len(a), len(b), 1)
-
-
 def near(tokens: Tokens, examples: list[Example], delta: float) -> list[int]:
     distances = [lev(tokens, example.x) for example in examples]
     return sorted((i for i, d in enumerate(distances) if d < delta), key=lambda i: (distances[i], i))
 
 
-def lacking(x: Tokens, x1: Tokens) -> Tokens:
-    return tuple(dict.fromkeys(token for token in x if token not in x1))
-
-
 def firsts(x: Tokens, examples: list[Example], delta: float) -> list[int]:
-    return [i for i in near(x, examples, delta) if lev(x, examples[i].x) > 0 and lacking(x, examples[i].x)]
+    return [i for i in near(x, examples, delta) if lev(x, examples[i].x) > 0 and left_over(x, examples[i].x)]
 
 
 @given(training, asked_inputs, deltas, st.integers(1, 4), st.integers(1, 4))
@@ -262,7 +246,7 @@ def test_two_prototypes_equal_a_comparison_with_everything(
         else:
             assert len(by_first) == min(first, len(examples))
         for d1, found in by_first.items():
-            rest = lacking(x, examples[d1].x)
+            rest = tuple(dict.fromkeys(left_over(x, examples[d1].x)))
             others = near(rest, examples, delta)[:second] if rest else []
             if others:
                 assert found == others
@@ -276,11 +260,6 @@ def test_one_prototype_is_the_first_of_two(examples: list[Example], xs: list[Tok
     for one, two in zip(ones, twos, strict=True):
         assert one.shape[1] == 1
         assert one[:, 0].tolist() == list(dict.fromkeys(two[:, 0].tolist()))
-
-
-def test_without_prototypes_there_is_one_empty_tuple() -> None:
-    found = retrieved([Example(("a",), ("y",)), Example(("b",), ("y",))], [("a",), ("c",)], 0)
-    assert [tuples.shape for tuples in found] == [(1, 0), (1, 0)]
 
 
 @given(training, asked_inputs)
@@ -300,12 +279,3 @@ def test_random_prototypes_depend_on_the_seed_and_the_input() -> None:
     drawn = [retrieved(examples, [stranger, other], seed=seed) for seed in (0, 1)]
     different = {tuples.tobytes() for found in drawn for tuples in found}
     assert len(different) == 4
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [({"first": 0}, "first is 0"), ({"second": -1}, "second is -1"), ({"delta": 1.5}, r"delta is 1\.5")],
-)
-def test_settings_out_of_range_are_refused(setting: dict[str, float], message: str) -> None:
-    with pytest.raises(RecombineError, match=message):
-        retrieved([Example(("a",), ("y",)), Example(("b",), ("y",))], [("a",)], **setting)

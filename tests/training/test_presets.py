@@ -2,8 +2,6 @@
 
 from recombine.training.presets import (
     SCAN_PREDICTOR,
-    SMALL_WORD_FORM_GENERATOR,
-    SMALL_WORD_FORM_PREDICTOR,
     WORD_FORM_GENERATOR,
     WORD_FORM_PREDICTOR,
 )
@@ -40,14 +38,3 @@ def test_training_on_word_forms_is_that_of_the_appendices() -> None:
     assert WORD_FORM_GENERATOR.duration(4000) == Duration(25, 62)
     assert WORD_FORM_PREDICTOR.duration(1000) == Duration(100, 15)
     assert (WORD_FORM_GENERATOR.decay_at, WORD_FORM_PREDICTOR.decay_at, WORD_FORM_PREDICTOR.decay) == (0, 50, 0.1)
-
-
-def test_small_networks_differ_in_size_and_pace_alone() -> None:
-    for small, paper in (
-        (SMALL_WORD_FORM_GENERATOR, WORD_FORM_GENERATOR),
-        (SMALL_WORD_FORM_PREDICTOR, WORD_FORM_PREDICTOR),
-    ):
-        assert small.network.hidden < paper.network.hidden
-        assert small.sorting == paper.sorting
-        assert (small.network.copying, small.network.prototypes) == (paper.network.copying, paper.network.prototypes)
-        assert small.duration(1000).steps <= 1500

@@ -85,17 +85,6 @@ def test_every_stand_in_comes_as_often() -> None:
         assert count / 4000 == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 4000))
 
 
-def test_a_replica_of_a_population_is_disguised_as_alone_though_pools_differ() -> None:
-    sources, target = (part.expand(3, *part.shape[1:]) for part in tensors(FIVE * 50))
-    pool = torch.cat([marks({11}), marks({12, 13, 14}), marks(set(POOL))])
-    together = disguised(sources, target, pool, 0.5, Noise([7, 8, 9]))
-    for number, seed in enumerate((7, 8, 9)):
-        mine = slice(number, number + 1)
-        alone = disguised(sources[mine], target[mine], pool[mine], 0.5, Noise([seed]))
-        assert torch.equal(together[0][mine], alone[0])
-        assert torch.equal(together[1][mine], alone[1])
-
-
 FIRST = SEP + 1
 SEEN = torch.randint(FIRST, FIRST + 8, (2, 50, 1, 6), generator=torch.Generator().manual_seed(0))
 AIM = torch.randint(SEP, FIRST + 12, (2, 50, 9), generator=torch.Generator().manual_seed(1))
@@ -164,15 +153,6 @@ def test_twins_are_held_by_the_same_examples_and_have_no_rivals(examples: list[E
         if by == also and [list(held.values()).count(by) for held in holders] == [1, 1]
     }
     assert twins_of(examples) == expected
-
-
-def test_where_there_are_no_twins_nothing_is_renamed() -> None:
-    table, twins = in_table([Example(("a", "b"), ("c",)), Example(("a", "b"), ("d",))], names=4)
-    sources, target = table.expand(1, 1, -1, -1), table[None, :1]
-    renamed = twins.disguised(sources, target, Noise([0]))
-    assert len(twins.pairs) == 0
-    assert torch.equal(renamed[0], sources)
-    assert torch.equal(renamed[1], target)
 
 
 def drawn(twins: Twins, seeds: tuple[int, ...] = (0, 1)) -> tuple[torch.Tensor, torch.Tensor]:

@@ -105,12 +105,6 @@ def test_a_run_that_is_over_is_not_trained_again(tmp_path: Path, recipe: Recipe)
     assert_same(again, first)
 
 
-def test_so_does_one_whose_last_epoch_counts(tmp_path: Path) -> None:
-    recipe = replace(RECIPE, keep_best=False, held_out=0.0)
-    stop(tmp_path / "state", 3, recipe)
-    assert_same(fitted(tmp_path / "state", recipe)[0], fitted(None, recipe)[0])
-
-
 @pytest.mark.parametrize("kept", [{"keep_best": True}, {"averaging": 4}], ids=["best", "averages"])
 def test_so_does_one_that_some_networks_have_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Any]

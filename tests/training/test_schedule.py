@@ -58,16 +58,6 @@ def test_mixtures_in_words() -> None:
     assert [(group.rows.tolist(), group.share) for group in mixture(2, 1, 0.25)] == [([0, 1], 0.75), ([2], 0.25)]
 
 
-@pytest.mark.parametrize("p_aug", [None, 0.3])
-def test_a_replicas_rows_do_not_depend_on_the_others(p_aug: float | None) -> None:
-    mine, other = mixture(40, 8, p_aug), [Group(np.arange(30))]
-    together = batches(40, groups=[other, mine, other], seeds=[7, 8, 9], batch=4, pool=16)
-    alone = batches(40, groups=[mine], seeds=[8], batch=4, pool=16)
-    for many, one in zip(together, alone, strict=True):
-        assert np.array_equal(many.rows[1], one.rows[0])
-    assert any(not np.array_equal(b.rows[0], b.rows[2]) for b in together)
-
-
 GROUP = [Group(np.arange(48))]
 SOURCES, TARGETS = VARIED.source_lengths[0], VARIED.target_lengths[0]
 

@@ -91,35 +91,22 @@ def generate(
             from a prefix. A beam leaves none.
     """
     with fast_products():
-        if decoding.strategy == "beam":
-            return _beam(model, prototypes, steps, decoding, noise=noise, prefix=prefix)
-        return _draw(model, prototypes, steps, decoding, noise=noise, prefix=prefix, skip_without=skip_without)
+        run = _Run(model, prototypes, noise, decoding, prefix)
+        return _beam(run, steps) if decoding.strategy == "beam" else _draw(run, steps, noise, skip_without)
 
 
-def _draw(
-    model: Recombiner,
-    prototypes: Tensor,
-    steps: int,
-    decoding: Decoding,
-    *,
-    noise: Noise | None,
-    prefix: Tensor | None,
-    skip_without: Tensor | None,
-) -> Generated:
+def _draw(run: "_Run", steps: int, noise: Noise | None, skip_without: Tensor | None) -> Generated:
     """Chooses one token after the other, and leaves sequences that have ended behind: the same, but for rounding."""
-    run = _Run(model, prototypes, noise, dropout=decoding.dropout, prefix=prefix)
-    (replicas, batch), device = prototypes.shape[:2], prototypes.device
+    decoding, (replicas, batch), device = run.decoding, run.previous.shape, run.previous.device
     tokens = torch.full((replicas, batch, steps), PAD, device=device)
     entries, own = torch.zeros_like(tokens), []
-    total = torch.zeros(replicas, batch, device=device)
-    of_y, least = torch.zeros_like(total), torch.zeros_like(total)
+    total, of_y, least = torch.zeros(3, replicas, batch, device=device)
     left = torch.zeros_like(total, dtype=torch.bool)
     temperature = total.new_tensor(decoding.temperatures or [decoding.temperature]).view(-1, 1, 1)
     # Of the sequences that go on: their places in the batch, and whether the end, ▷ and a wanted token have come.
     places = torch.arange(batch, device=device).expand(replicas, -1)
-    ended = torch.zeros_like(places, dtype=torch.bool)
-    in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1)
-    wanted = torch.full_like(ended, skip_without is None or prefix is not None)
+    ended, in_y = torch.zeros_like(left), run.begin_in_y
+    wanted = torch.full_like(ended, skip_without is None or run.index > 0)
     for step in range(steps):
         log_entries, sources = run.step()
         p = copying.token_probabilities(log_entries, sources)
@@ -157,19 +144,13 @@ def _draw(
 
 
 class _Run:
-    """A decoder on its way: the context, the state, the tokens so far; `width` sequences from each tuple."""
+    """A decoder on its way: the context, the state, the tokens so far; as many sequences a tuple as a beam is wide."""
 
     def __init__(
-        self,
-        model: Recombiner,
-        prototypes: Tensor,
-        noise: Noise | None,
-        *,
-        dropout: bool,
-        width: int = 1,
-        prefix: Tensor | None = None,
+        self, model: Recombiner, prototypes: Tensor, noise: Noise | None, decoding: Decoding, prefix: Tensor | None
     ) -> None:
-        self.model, self.noise, self.z = model, noise if dropout else None, None
+        self.model, self.decoding, self.noise, self.z = model, decoding, noise if decoding.dropout else None, None
+        width = decoding.width if decoding.strategy == "beam" else 1
         if model.latent is not None:
             assert noise is not None
             self.z = model.latent.prior(prototypes.shape[1], noise).repeat_interleave(width, dim=1)
@@ -181,9 +162,11 @@ class _Run:
         replicas, batch = self.context.tokens.shape[:2]
         self.previous = prototypes.new_full((replicas, batch), BOS)
         self.own = prototypes.new_empty(replicas, batch, 0)
+        self.begin_in_y = torch.zeros_like(self.previous, dtype=torch.bool)  # which sequences already have their ▷
         self.index = 0
         if prefix is not None:
             prefix = prefix.repeat_interleave(width, dim=1)
+            self.begin_in_y = (prefix == SEP).any(-1)
             self.index = prefix.shape[-1]
             forced, masks = shifted(prefix).transpose(1, 2), self._masks(self.index)
             self.state, _ = decode(model, self.context, self.state, forced, masks, z=self.z)
@@ -222,23 +205,18 @@ class _Run:
         self.z = None if self.z is None else taken(self.z, rows)
 
 
-def _beam(
-    model: Recombiner, prototypes: Tensor, steps: int, decoding: Decoding, *, noise: Noise | None, prefix: Tensor | None
-) -> Generated:
+def _beam(run: _Run, steps: int) -> Generated:
     """Keeps the `width` most probable prefixes; scores are sums of log-probabilities, not normalised by length."""
-    replicas, batch = prototypes.shape[:2]
-    width = decoding.width
-    run = _Run(model, prototypes, noise, dropout=decoding.dropout, width=width, prefix=prefix)
-    total = torch.full((replicas, batch, width), float("-inf"), device=prototypes.device)
+    width, device = run.decoding.width, run.previous.device
+    replicas, batch = len(run.begin_in_y), run.begin_in_y.shape[1] // width
+    in_y = run.begin_in_y.view(replicas, batch, width)
+    total = torch.full(in_y.shape, float("-inf"), device=device)
     total[..., 0] = 0  # all hypotheses start alike: one of them is enough
-    ended = torch.zeros(replicas, batch, width, dtype=torch.bool, device=prototypes.device)
-    in_y = torch.zeros_like(ended) if prefix is None else (prefix == SEP).any(-1, keepdim=True).expand_as(ended)
-    of_y = torch.zeros_like(ended, dtype=total.dtype)
-    least = of_y
-    tokens = prototypes.new_empty(replicas, batch, width, 0)
-    entries = tokens.clone()
+    ended = torch.zeros_like(in_y)
+    of_y = least = torch.zeros_like(total)
+    tokens = entries = run.previous.new_empty(*in_y.shape, 0)
     own = []
-    first = torch.arange(batch, device=prototypes.device).view(1, -1, 1) * width
+    first = torch.arange(batch, device=device).view(1, -1, 1) * width
     for step in range(steps):
         log_entries, sources = run.step()
         log_p = copying.token_probabilities(log_entries, sources).clamp(min=1e-30).log()

@@ -6,15 +6,15 @@ from itertools import chain, pairwise
 
 import numpy as np
 import torch
-from torch.nn.utils.rnn import pad_sequence
 
-from recombine.data.vocabulary import EOS, PAD, UNK, Vocabulary
+from recombine.data.vocabulary import EOS, UNK, Vocabulary
 from recombine.errors import RecombineError
 from recombine.example import Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import decode, shifted
+from recombine.training.corpus import encoded
 
 END = "\n"
 """Stands for the end of a sequence. No token may hold a line break, so no token can be mistaken for it."""
@@ -74,10 +74,8 @@ def trace(
         if UNK in vocabulary.encode((token,)):
             raise RecombineError(f"the network does not know the token {token!r}.")
     device = model.embed.weight.device
-    target = torch.tensor(vocabulary.encode(d), device=device).expand(model.replicas, 1, -1)  # (R, 1, T)
-    ids = [torch.tensor(vocabulary.encode(tokens), device=device) for tokens in prototypes]
-    padded = pad_sequence(ids, batch_first=True, padding_value=PAD) if ids else target.new_empty(0, 0)
-    sources = padded.expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
+    target = encoded([d], vocabulary, device).expand(model.replicas, 1, -1)  # (R, 1, T)
+    sources = encoded(prototypes, vocabulary, device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
     context = model.remember(sources)
     z = model.propose(sources, target, Noise([seed] * model.replicas, device)) if model.latent is not None else None
     _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)

@@ -21,11 +21,7 @@ Gold = Callable[[Tokens], Tokens | None]
 
 
 def correct(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> tuple[bool, ...]:
-    """Tells for each item whether the prediction equals the gold output, token by token and in order.
-
-    Raises:
-        RecombineError: If there is no item, or not one prediction for each.
-    """
+    """Tells for each item whether the prediction equals the gold output, token by token and in order."""
     return tuple(right == guess for right, guess in _pairs(gold, predicted))
 
 
@@ -74,26 +70,20 @@ class Counts(NamedTuple):
 def item_f1(
     gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None
 ) -> tuple[float, ...]:
-    """Returns the F1 of each item, which the paired t-test compares, by default of what ``elements_of`` chooses.
-
-    Raises:
-        RecombineError: If there is no item, or not one prediction for each.
-    """
+    """Returns the F1 of each item, which the paired t-test compares, by default of what ``elements_of`` chooses."""
     return tuple(counts.f1 for counts in _counts(gold, predicted, elements))
 
 
 def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None) -> float:
-    """Returns the F1 of the counts summed over all items; arguments and errors as for ``item_f1``."""
+    """Returns the F1 of the counts summed over all items; arguments as for ``item_f1``."""
     return Counts(*map(sum, zip(*_counts(gold, predicted, elements), strict=True))).f1
 
 
 def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
     """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
 
-    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x).
-
-    Raises:
-        RecombineError: If an item has no tags.
+    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x). One without
+    tags is an error.
     """
 
     def tags_of(item: Inflection | Example) -> Tokens:
@@ -168,9 +158,6 @@ def audit(
     """Counts what is good and what is bad about samples of an augmenter that was fitted to `train`.
 
     `gold` gives the right output for an input, if there is a way to know it. Samples may anticipate examples of `test`.
-
-    Raises:
-        RecombineError: If there are no samples.
     """
     if not samples:
         raise RecombineError("there are no samples to audit; expected at least one.")

@@ -37,11 +37,7 @@ class Summary:
 
 
 def summarize(scores: Sequence[float]) -> Summary:
-    """Returns mean and population standard deviation of the scores of one system, one for each seed.
-
-    Raises:
-        RecombineError: If there are no scores.
-    """
+    """Returns mean and population standard deviation of the scores of one system, one for each seed."""
     if not scores:
         raise RecombineError("there are no scores to summarize; expected at least one seed.")
     return Summary(mean=statistics.fmean(scores), deviation=statistics.pstdev(scores), n=len(scores))
@@ -51,9 +47,6 @@ def combined(*parts: Summary) -> Summary:
     """Returns the average over test sets, e.g. FUT+PST: the mean of the means, with the deviations propagated.
 
     The test sets count as independent: of k deviations s, the root of the sum of s² divided by k.
-
-    Raises:
-        RecombineError: If there is no part, or if they rest on different numbers of seeds.
     """
     if len({part.n for part in parts}) != 1:
         counts = ", ".join(str(part.n) for part in parts) or "none"
@@ -96,10 +89,8 @@ def paired_p(first: Scores, second: Scores) -> float:
     Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
     is zero, else that of the sign test, the chance that as many fair coins all fall alike.
 
-    Scores are those of two systems on the same items in the same order, of several seeds their ``item_means``.
-
-    Raises:
-        RecombineError: If the two are not of one length, or shorter than 2.
+    Scores are those of two systems on the same items, at least two, in the same order; of several seeds their
+    ``item_means``.
     """
     if len(first) != len(second):
         raise RecombineError(
@@ -118,11 +109,7 @@ def paired_p(first: Scores, second: Scores) -> float:
 
 
 def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
-    """Compares every two systems, by the scores of each on the same items; the correction is for the number of pairs.
-
-    Raises:
-        RecombineError: If the systems do not have the same number of scores, at least 2.
-    """
+    """Compares every two systems, by the scores of each on the same items, corrected for the number of pairs."""
     return _compared(scores, list(combinations(scores, 2)))
 
 
@@ -131,9 +118,6 @@ def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
 
     Nothing is bold if no system is. Each system is compared with the best only, so the correction is for one
     comparison less than there are systems; the paper does not tell its own number.
-
-    Raises:
-        RecombineError: If there are no systems, or they do not have the same number of scores, at least 2.
     """
     if not scores:
         raise RecombineError("there are no systems to compare; expected at least one.")

@@ -35,9 +35,6 @@ class Ray(Executor):
     Attributes:
         slots: How many pieces of work are done at the same time.
         has_gpus: Whether the cluster has any.
-
-    Raises:
-        RecombineError: If Ray is not installed, there is no cluster, or it has too few GPUs.
     """
 
     here = False

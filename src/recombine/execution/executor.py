@@ -43,13 +43,10 @@ class Outcome(Generic[Result]):
 
 
 class Executor(ABC):
-    """Carries out pieces of work; what comes of them does not depend on which executor it is.
-
-    Attributes:
-        here: Whether pieces are done in this process, where they can tell people how it goes.
-    """
+    """Carries out pieces of work; what comes of them does not depend on which executor it is."""
 
     here: bool = True
+    """Whether pieces are done in this process, where they can tell people how it goes."""
 
     def on(self, device: str) -> "Executor":
         """Returns the executor of the same kind for work on a device, such as ``cpu`` or ``cuda:0``."""
@@ -125,11 +122,7 @@ def attempt(do: Callable[[Item], Result], item: Item) -> Outcome[Result]:
 
 
 def let_go(error: BaseException) -> None:
-    """Keeps of an error's tracebacks only the text.
-
-    They hold all that failed work held, which cannot travel, and would keep a GPU's memory full for the work that
-    follows.
-    """
+    """Keeps of an error's tracebacks only the text: they hold all that failed work held, such as a GPU's memory."""
     if error.__traceback__ is None:  # as after a journey
         return
     error.add_note("".join(traceback.format_exception(error)))
@@ -165,35 +158,30 @@ class Processes(Executor):
 
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item; see `Executor.outcomes`."""
-        if self.here:
-            yield from SERIAL.outcomes(do, items)
-            return
-        with self._pool(do, items) as pool:
-            yield from windowed(items, partial(_submitted, pool), _outcome, deque(), self.workers)
+        with self.started(do, items) as outcomes:
+            yield from outcomes
 
     @contextmanager
     def started(
-        self, do: Callable[[Item], Result], items: Sequence[Item]
+        self, do: Callable[[Item], Result], items: Iterable[Item]
     ) -> Generator[Iterator[Outcome[Result]], None, None]:
-        """Starts on all items, and gives what comes of them in their order, for whoever has something to do meanwhile.
+        """Starts on all items, if they can be counted, and gives what comes of them in their order.
 
-        Whoever leaves sooner waits for those under way only. Where all is done in this process, each is begun when its
-        outcome is asked for.
+        Whoever has something else to do meanwhile can leave sooner, and waits for those under way only. Where all is
+        done in this process, each is begun when its outcome is asked for.
         """
         if self.here:
             yield SERIAL.outcomes(do, items)
             return
-        with self._pool(do, items) as pool:
-            begun: list[Future[Outcome[Result]]] = [_submitted(pool, item) for item in items]
-            yield map(_outcome, begun)
-
-    @contextmanager
-    def _pool(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[ProcessPoolExecutor, None, None]:
         workers = min(self.workers, max(1, len(items))) if isinstance(items, Sized) else self.workers
         context = multiprocessing.get_context("fork")
         pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(do, os.getpid()))
+        submit, begun = partial(_submitted, pool), deque[Future[Outcome[Result]]]()
         try:
-            yield pool
+            if isinstance(items, Sized):
+                begun.extend(map(submit, items))
+                items = ()
+            yield windowed(items, submit, _outcome, begun, self.workers)
         finally:  # once: a second call, such as at the end of `with pool`, would have what was cancelled done after all
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -248,14 +236,10 @@ class Job(Generic[Result]):
 
 
 class Run:
-    """Carries out lists of jobs, of which some may fail, and says at the end which did.
-
-    Attributes:
-        failures: The names and errors of the jobs that failed so far.
-    """
+    """Carries out lists of jobs, of which some may fail, and says at the end which did."""
 
     def __init__(self) -> None:
-        self.failures: list[tuple[str, Exception]] = []
+        self.failures: list[tuple[str, Exception]] = []  # with the names of the jobs
         self._count = 0
 
     def finished(self, jobs: Sequence[Job[Result]], executor: Executor) -> Iterator[Result]:
@@ -278,12 +262,7 @@ class Run:
                 self.failures.append((job.name, outcome.error))
 
     def check(self) -> None:
-        """Raises the error for the jobs that failed, if any did.
-
-        Raises:
-            RecombineError: With the name and the error of each.
-            Exception: What a single failed job raised, if that was no error of the user's.
-        """
+        """Raises the error for the jobs that failed, if any did: of a single one, what it raised."""
         if len(self.failures) == 1:
             name, error = self.failures[0]
             if isinstance(error, RecombineError):

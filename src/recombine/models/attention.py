@@ -68,9 +68,7 @@ class Attention(nn.Module):
     def forward(self, query: Tensor, memory: Memory, step: int) -> tuple[Tensor, Tensor]:
         """Attends from query vectors (R, B, query) of one decoding step, whose index relative positions need.
 
-        Returns:
-            Scores before normalisation (R, B, K, S), and the values retrieved from each prototype, side by side
-            (R, B, K · value size).
+        Returned are scores before normalisation (R, B, K, S), and what is retrieved, side by side (R, B, K · value).
         """
         if self.projection:
             query = torch.tanh(self.query(query))

@@ -25,11 +25,9 @@ class Scores(NamedTuple):
 def log_probabilities(scores: Scores, style: str) -> Tensor:
     """Returns log-probabilities (R, ..., V + O + K·S) of all entries, or (R, ..., V) of a network that does not copy.
 
-    Args:
-        scores: What the decoder computed.
-        style: `Architecture.copying`. ``joint`` normalises write and copy scores together (SCAN, appendix A.3).
-            ``gated`` mixes one distribution per stream by a gate (section 3.2). In ``symbol`` and ``penalized``, each
-            stream of copies is one more symbol to write, as in the authors' code for word forms.
+    Of the styles of `Architecture.copying`, ``joint`` normalises write and copy scores together (SCAN, appendix A.3),
+    and ``gated`` mixes one distribution per stream by a gate (section 3.2). In ``symbol`` and ``penalized``, each
+    stream of copies is one more symbol to write, as in the authors' code for word forms.
     """
     if style == "none":
         return torch.log_softmax(scores.write, dim=-1)
@@ -54,14 +52,9 @@ def target_log_probability(
 ) -> tuple[Tensor, Tensor]:
     """Sums, for every position, the entries (R, N, V + C) that produce the target token (R, N).
 
-    Args:
-        entries: Log-probabilities.
-        sources: Which token each of the C copy entries produces (R, N, C).
-        target: Target tokens.
-        may_write: Where False, the write entry is left out (write-dropout, appendix A.3).
-
-    Returns:
-        Log-probabilities (R, N), and whether there is any entry at all that produces the token.
+    `sources` says which token each of the C copy entries produces (R, N, C). Where `may_write` is False, the write
+    entry is left out (write-dropout, appendix A.3). Returned are log-probabilities (R, N), and whether there is any
+    entry at all that produces the token.
     """
     copies = sources.shape[-1]
     vocabulary = entries.shape[-1] - copies

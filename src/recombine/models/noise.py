@@ -95,8 +95,6 @@ def dropped(x: Tensor, drop: Drop | None) -> Tensor:
 
 
 class _Dropped(torch.autograd.Function):
-    """The same by a kernel."""
-
     @staticmethod
     def forward(ctx: Any, x: Tensor, where: Drop) -> Tensor:  # noqa: ANN401
         from recombine.models.kernels.elementwise import drop
@@ -115,22 +113,15 @@ class Noise:
     """Draws random tensors for a population, each replica from a stream of its own.
 
     A stream is one of torch's generators. Where there are kernels, its numbers are a function of the replica's seed,
-    the number of draws so far, and the place.
-
-    Args:
-        seeds: One seed per replica.
-        device: Where the tensors are drawn.
-        longest: Masks over sequences are drawn for this many steps and cut to what is needed, so that a replica draws
-            the same numbers however long its neighbours' sequences are; 0: for just the steps that are needed.
-
-    Attributes:
-        generators: Those of torch's, which a CUDA graph has to know.
+    the number of draws so far, and the place. Masks over sequences are drawn for `longest` steps and cut to what is
+    needed, so that a replica draws the same numbers however long its neighbours' sequences are; 0: for just the steps
+    that are needed.
     """
 
     def __init__(self, seeds: Sequence[int], device: torch.device | str = "cpu", *, longest: int = 0) -> None:
         self.device, self.longest = torch.device(device), longest
         self.kernels = fused(self.device)
-        self.generators: Sequence[torch.Generator] = []
+        self.generators: Sequence[torch.Generator] = []  # those of torch's, which a CUDA graph has to know
         if self.kernels:
             signed = [(seed + 2**63) % 2**64 - 2**63 for seed in seeds]
             self._seeds = torch.tensor(signed, dtype=torch.int64, device=device)
@@ -148,20 +139,14 @@ class Noise:
             drawn = random_bytes(self._seeds, self._draws, places, 16)
             words = drawn.view(torch.int32).flatten(1)[:, :count]
             return ((words >> 8) & 0xFFFFFF).float().mul_(2**-24).view(-1, *shape)
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.uniform_(generator=generator)
-        return drawn
+        return torch.stack([torch.rand(shape, generator=each, device=self.device) for each in self.generators])
 
     def normal(self, *shape: int) -> Tensor:
         """Returns standard normal numbers of shape (R, *shape)."""
         if self.kernels:  # after Box and Muller
             radius = (-2 * torch.log1p(-Noise.uniform(self, *shape))).sqrt_()
             return radius * torch.cos(2 * math.pi * Noise.uniform(self, *shape))
-        drawn = torch.empty(len(self.generators), *shape, device=self.device)
-        for row, generator in zip(drawn, self.generators, strict=True):
-            row.normal_(generator=generator)
-        return drawn
+        return torch.stack([torch.randn(shape, generator=each, device=self.device) for each in self.generators])
 
     def drop(self, rate: float, packing: Packing, size: int) -> Drop:
         """Returns where to drop at each position (R, N, size), with probability `rate`, to the nearest 1/256.

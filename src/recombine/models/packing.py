@@ -8,11 +8,9 @@ from torch import Tensor
 
 
 class Packing:
-    """How many rows of a batch each step has: positions are numbered step by step, N in all.
+    """How many of the first rows of a batch each step has: all at first, never more than the step before.
 
-    Args:
-        counts: Of each step, how many of the first rows it has: all at first, never more than the step before.
-        device: Where its tensors are.
+    Positions are numbered step by step, N in all.
     """
 
     def __init__(self, counts: tuple[int, ...], device: torch.device) -> None:

@@ -47,14 +47,9 @@ class Context(NamedTuple):
 
 
 class Recombiner(nn.Module):
-    """R replicas of a recombination network.
+    """R replicas of a recombination network."""
 
-    Args:
-        architecture: Its shape.
-        replicas: R.
-    """
-
-    unwritable: Tensor
+    unwritable: Tensor  # (R, 1, 1, V); which tokens are never written may depend on a replica's training data
 
     def __init__(self, architecture: Architecture, replicas: int = 1) -> None:
         super().__init__()
@@ -86,7 +81,6 @@ class Recombiner(nn.Module):
         # Symbols for copying are scored as what is written is, by the feed vector.
         self.gate = Linear(replicas, hidden if a.copying == "gated" else a.feed, a.gates) if a.gates else None
         self.latent = Latent(replicas, a) if a.latent else None
-        # (R, 1, 1, V); which tokens are never written may depend on a replica's training data.
         self.register_buffer("unwritable", torch.zeros(replicas, 1, 1, a.vocabulary, dtype=torch.bool))
         self.unwritable[..., :NEVER_WRITTEN] = True
 

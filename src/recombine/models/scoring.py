@@ -107,11 +107,7 @@ def decode(
     *,
     z: Tensor | None = None,
 ) -> tuple[State, Scores]:
-    """Runs the decoder over the previous tokens (R, T, B), T ≥ 1, of the first T steps.
-
-    Returns:
-        The state after the last step, and the scores of all steps (R, T, B, ...).
-    """
+    """Runs the decoder over the previous tokens (R, T, B), T ≥ 1: its last state, and all scores (R, T, B, ...)."""
     batch, steps, masks = previous.shape[2], [], masks or Masks()
     for t in range(previous.shape[1]):
         now = masks.at(slice(t * batch, (t + 1) * batch))

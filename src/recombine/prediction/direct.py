@@ -1,8 +1,9 @@
 """Direct inference (section 5, appendix E): p(y | x) from the recombination network itself, without a predictor."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import islice
+from itertools import chain, groupby, islice
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from recombine.models.scoring import score
 from recombine.neighborhoods.index import Integers, distinct, remainder
 from recombine.neighborhoods.search import check_counts, check_delta
 from recombine.prediction.predictor import Prediction, copied_tokens
-from recombine.training.corpus import encoded
+from recombine.training.corpus import encoded, padded
 
 RULES = ("long-short", "one-prototype")
 """The neighborhoods whose like can be retrieved for an input: a near example, and one with what that lacks."""
@@ -71,6 +72,11 @@ class Question:
     candidates: list[dict[tuple[int, ...], Tokens]] = field(default_factory=list)  # by token ids up to EOS
     scores: list[list[float]] = field(default_factory=list)  # log-probabilities of the candidates
 
+    def ranked(self, replica: int) -> list[Prediction]:
+        """Returns the candidates of a replica, the most probable first."""
+        found = map(Prediction, self.candidates[replica].values(), self.scores[replica])
+        return sorted(found, key=lambda prediction: -prediction.log_probability)
+
     @property
     def longest(self) -> int:
         """The length of the longest candidate, with x ▷ before it."""
@@ -83,21 +89,17 @@ class Question:
 
 
 def chunks(
-    questions: Sequence[Question],
-    batch: int,
-    *,
-    sequences: Callable[[Question], int | np.ndarray],
-    alike: Callable[[Question], int] = lambda _: 0,
+    questions: Iterable[Question], batch: int, sequences: Callable[[Question], int | np.ndarray]
 ) -> Iterator[list[Question]]:
     """Yields questions in order, in chunks of one question or of at most `batch` sequences.
 
-    `sequences` says how many a question has, for all replicas or for each; `alike` what those of a chunk must share.
+    `sequences` says how many a question has, for all replicas or for each.
     """
     chunk: list[Question] = []
     total: int | np.ndarray = 0
     for question in questions:
         own = sequences(question)
-        if chunk and (np.max(total + own) > batch or alike(question) != alike(chunk[0])):
+        if chunk and np.max(total + own) > batch:
             yield chunk
             chunk, total = [], 0
         chunk.append(question)
@@ -111,10 +113,9 @@ class DirectInference:
     """Predicts with a population of recombination networks, each on its own.
 
     Tuples of prototypes are retrieved for x alone. From each of them the network, made to begin with x ▷, goes on
-    greedily: these are the candidates. They are ranked by p(y | x), the mean over the tuples of p(y | x, tuple). This
-    marginalises, as the text says and the authors' code does; the equation that the text refers to adds up logarithms.
-    All tuples of an input count alike, as in the code, however well they explain x. Candidates that did not end in
-    time, or that hold a second ▷, count only where there are no others.
+    greedily: these are the candidates. They are ranked by p(y | x), the mean over the tuples of p(y | x, tuple), as in
+    the text and the authors' code; the equation that the text refers to adds up logarithms. All tuples of an input
+    count alike. Candidates that did not end in time, or that hold a second ▷, count only where there are no others.
 
     Attributes:
         augmenter: Fitted; for n = 0 there is one candidate, the network's own.
@@ -142,11 +143,7 @@ class DirectInference:
         return [[candidates[0] for candidates in replica] for replica in self.rank(inputs)]
 
     def rank(self, inputs: Sequence[Tokens]) -> list[list[list[Prediction]]]:
-        """Returns each network's candidates for each input, at least one, the most probable first.
-
-        Raises:
-            RecombineError: If the augmenter's networks cannot predict by themselves, or memory does not suffice.
-        """
+        """Returns each network's candidates for each input, at least one, the most probable first."""
         check_counts(batch=self.batch)
         different = list(dict.fromkeys(inputs))
         retrieved = zip(different, self.retrieve(different), strict=True)
@@ -163,26 +160,22 @@ class DirectInference:
         try:
             # Sequences of one shape go together: padding is most of the work otherwise.
             questions.sort(key=lambda question: (len(question.x), run.width(question.tuples)))
-            asked = chunks(questions, batch, sequences=lambda q: len(q.tuples), alike=lambda q: len(q.x))
+            of_a_length = [list(same) for _, same in groupby(questions, key=lambda question: len(question.x))]
+            asked = chain.from_iterable(chunks(same, batch, lambda q: len(q.tuples)) for same in of_a_length)
             for number, chunk in enumerate(asked):
                 seeds = [np.random.SeedSequence([self.seed, seed, number]) for seed in self.augmenter.seeds]
                 noise = Noise([int(seed.generate_state(1)[0]) for seed in seeds], run.device)
                 run.answer(chunk, noise if self.dropout else None)
             questions.sort(key=lambda question: (question.longest, run.width(question.tuples)))
-            for chunk in chunks(questions, batch, sequences=lambda q: q.sequences):
+            for chunk in chunks(questions, batch, lambda question: question.sequences):
                 run.judge(chunk)
         except torch.OutOfMemoryError as error:
             raise RecombineError(
                 f"the GPU's memory does not suffice for {batch} sequences at a time.",
                 hint=f"Lower direct inference's batch, e.g. to {max(1, batch // 4)}.",
             ) from error
-        ranked: dict[Tokens, list[list[Prediction]]] = {}
-        for question in questions:
-            for found, scores in zip(question.candidates, question.scores, strict=True):
-                predictions = map(Prediction, found.values(), scores)
-                best_first = sorted(predictions, key=lambda prediction: -prediction.log_probability)
-                ranked.setdefault(question.x, []).append(best_first)
-        return [[ranked[x][replica] for x in inputs] for replica in range(replicas)]
+        asked_for = {question.x: question for question in questions}
+        return [[asked_for[x].ranked(replica) for x in inputs] for replica in range(replicas)]
 
     def retrieve(self, inputs: Sequence[Tokens]) -> list[Integers]:
         r"""Returns each input's tuples of prototypes: positions among the examples (tuples, n), at least one tuple.
@@ -192,9 +185,6 @@ class DirectInference:
         hold all of them. The nearest are taken and, of those equally near, the ones that come first among the examples.
         Where none is near, random ones take their place: they depend on x and the seed, not on the other inputs.
         Outputs play no part.
-
-        Raises:
-            RecombineError: If the augmenter is not fitted, or was trained on other neighborhoods.
         """
         augmenter, examples = self.augmenter, self.augmenter.examples_
         check_counts(first=self.first, second=self.second)
@@ -261,20 +251,17 @@ class _Run:
             noise,
             prefix=self._on_device(prefix[None]),
         )
-        tokens = generated.tokens.cpu().numpy()  # (R, B, T)
-        places = (generated.entries - self.model.architecture.vocabulary).cpu().numpy()
-        whole = (tokens == EOS).any(-1) & ~(tokens == SEP).any(-1)
-        ends = np.cumsum(counts).tolist()
-        for question, start, end in zip(chunk, [0, *ends], ends, strict=False):
-            for replica in range(self.model.replicas):
-                rows = np.arange(start, end)
-                if whole[replica, rows].any():
-                    rows = rows[whole[replica, rows]]
+        places = (generated.entries - self.model.architecture.vocabulary).tolist()
+        for tokens, ways in zip(generated.tokens.tolist(), places, strict=True):  # of each replica
+            start = 0
+            for question in chunk:
+                rows = range(start, start + len(question.tuples))
+                start = rows.stop
                 found: dict[tuple[int, ...], Tokens] = {}
-                for row, way in zip(tokens[replica, rows].tolist(), places[replica, rows].tolist(), strict=True):
-                    ids = tuple(id_ for id_ in row if id_ != PAD)
+                for row in [row for row in rows if EOS in tokens[row] and SEP not in tokens[row]] or rows:
+                    ids = tuple(id_ for id_ in tokens[row] if id_ != PAD)
                     if ids not in found:
-                        copied = copied_tokens(ids, way, generated.own, before=(*question.x, SEPARATOR))
+                        copied = copied_tokens(ids, ways[row], generated.own, before=(*question.x, SEPARATOR))
                         y = ids[: ids.index(SEP)] if SEP in ids else ids  # what is before a second ▷ or the end
                         found[ids] = self.vocabulary.decode(y, copied)
                 question.candidates.append(found)
@@ -282,39 +269,33 @@ class _Run:
     @torch.no_grad()
     def judge(self, chunk: Sequence[Question]) -> None:
         """Computes log p(y | x), the mean over the tuples, for all candidates of questions."""
-        replicas = range(self.model.replicas)
-        asked = [[(n, ids) for n, question in enumerate(chunk) for ids in question.candidates[r]] for r in replicas]
-        counts = np.array([len(question.tuples) for question in chunk])
-        firsts = np.cumsum(counts) - counts
-        # A replica that has less to judge than another reads the first tuple and writes nothing.
-        shape = len(asked), max(sum(counts[n] for n, _ in own) for own in asked)
-        places = np.zeros(shape, np.int64)
-        targets = np.full((*shape, max(question.longest for question in chunk)), PAD, np.int64)
-        given = np.zeros(shape, np.int64)  # how much of a target is x ▷
-        for replica, own in enumerate(asked):
-            start = 0
-            for n, ids in own:
-                sequence = [*chunk[n].prefix, *ids]
-                end = start + counts[n]
-                places[replica, start:end] = firsts[n] + np.arange(counts[n])
-                targets[replica, start:end, : len(sequence)] = sequence
-                given[replica, start:end] = len(chunk[n].prefix)
-                start = end
+        # What each replica judges: with which tuple, after how many tokens of x ▷, which sequence.
+        asked: list[list[tuple[int, int, list[int]]]] = [[] for _ in range(self.model.replicas)]
+        start = 0
+        for question in chunk:
+            tuples = range(start, start + len(question.tuples))
+            start, given = tuples.stop, len(question.prefix)
+            for own, found in zip(asked, question.candidates, strict=True):
+                own += [(place, given, [*question.prefix, *ids]) for ids in found for place in tuples]
+        most = max(map(len, asked))
+        for own in asked:  # where there is less to judge than elsewhere, the first tuple is read and nothing written
+            own += [(0, 0, [])] * (most - len(own))
+        places, before = (np.array([[each[i] for each in own] for own in asked]) for i in range(2))
+        targets = padded([sequence for own in asked for _, _, sequence in own]).reshape(len(asked), most, -1)
         with fast_products():
             # Every tuple is encoded once, for all candidates.
             prototypes = self._prototypes(np.concatenate([question.tuples for question in chunk]))
             context = self.model.remember(prototypes).taken(self._on_device(places))
             log_p, _ = score(self.model, context, self._on_device(targets))  # (R, T, B)
         step = torch.arange(log_p.shape[1], device=self.device).view(1, -1, 1)
-        judged = log_p.masked_fill(step < self._on_device(given).unsqueeze(1), 0)
-        each = judged.sum(1, dtype=torch.double).cpu().numpy()  # (R, B)
-        for replica, own in enumerate(asked):
-            sizes = counts[[n for n, _ in own]]
-            starts = np.cumsum(sizes) - sizes
-            totals = np.logaddexp.reduceat(each[replica, : sizes.sum()], starts) - np.log(sizes)
-            scores = iter(totals.tolist())
+        judged = log_p.masked_fill(step < self._on_device(before).unsqueeze(1), 0)
+        for number, own_p in enumerate(judged.sum(1, dtype=torch.double).cpu().numpy()):  # of each replica (B,)
+            start = 0
             for question in chunk:
-                question.scores.append([next(scores) for _ in question.candidates[replica]])
+                shape = len(question.candidates[number]), len(question.tuples)
+                each = own_p[start : start + math.prod(shape)].reshape(shape)
+                question.scores.append((np.logaddexp.reduce(each, axis=1) - math.log(shape[1])).tolist())
+                start += math.prod(shape)
 
     def _prototypes(self, tuples: np.ndarray) -> Tensor:
         """Returns the prototypes (R, B, n, S) of tuples (B, n)."""

@@ -11,6 +11,7 @@ from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
+from recombine.evaluation import metrics
 from recombine.example import Example, Tokens
 from recombine.execution.progress import Report
 from recombine.models.device import resolve
@@ -75,13 +76,10 @@ class Predictor:
             report: Is told, after every epoch, how training goes.
             checkpoint: A file to save the state to now and then, and to go on from.
         """
+        networks = len(self.seeds)
+        each = None if weights is None else [weights] * networks
         return self.fit_each(
-            examples,
-            [augmented] * len(self.seeds),
-            p_aug=p_aug,
-            weights=None if weights is None else [weights] * len(self.seeds),
-            report=report,
-            checkpoint=checkpoint,
+            examples, [augmented] * networks, p_aug=p_aug, weights=each, report=report, checkpoint=checkpoint
         )
 
     def fit_each(
@@ -116,13 +114,11 @@ class Predictor:
         self.vocabulary_ = Vocabulary.of(example for each in data for example in each)
         corpus = Corpus.for_prediction(data, self.vocabulary_, resolve(self.device))
         self.longest_ = corpus.targets.shape[-1]
+        counts = (map(len, originals), map(len, augmented))
         self.fitted_: Fitted = fit(
             self.recipe,
             corpus,
-            [
-                mixture(len(own), len(new), rate, w)
-                for own, new, rate, w in zip(originals, augmented, rates, each_weights, strict=True)
-            ],
+            [mixture(*each) for each in zip(*counts, rates, each_weights, strict=True)],
             self.seeds,
             vocabulary=len(self.vocabulary_),
             judge=exact_match,
@@ -143,33 +139,27 @@ class Predictor:
         if self.vocabulary_ is None:
             raise unfitted("Predictor")
         model, device = self.fitted_.model, self.fitted_.model.embed.weight.device
-        results: list[list[Prediction | None]] = [[None] * len(own) for own in inputs]
-        # If all have the same inputs, these are encoded once.
-        different = inputs[:1] if all(own is inputs[0] for own in inputs) else inputs
-        orders = [sorted(range(len(own)), key=[len(x) for x in own].__getitem__) for own in different]
+        results: list[dict[int, Prediction]] = [{} for _ in inputs]  # by the input's number
+        orders = [sorted(range(len(own)), key=[len(x) for x in own].__getitem__) for own in inputs]
         for start in range(0, len(inputs[0]), BATCH):
             chosen = [order[start : start + BATCH] for order in orders]
-            batch = [own[i] for own, mine in zip(different, chosen, strict=True) for i in mine]
-            sources = encoded(batch, self.vocabulary_, device).view(len(different), len(chosen[0]), 1, -1)
-            sources = sources.expand(len(inputs), -1, -1, -1)
+            batch = [own[i] for own, mine in zip(inputs, chosen, strict=True) for i in mine]
+            sources = encoded(batch, self.vocabulary_, device).view(len(inputs), len(chosen[0]), 1, -1)
             # Half as long again as anything seen: room for longer outputs, and an end to endless ones.
             generated = generate(model, sources, self.longest_ * 3 // 2, decoding or Decoding("greedy"))
             places = generated.entries - model.architecture.vocabulary  # below zero: written, not copied
-            parts = (generated.tokens, places, generated.log_probability)
             for replica, (own, result) in enumerate(zip(inputs, results, strict=True)):
-                mine = chosen[replica % len(chosen)]
-                for i, ids, ways, score in zip(mine, *(part[replica].tolist() for part in parts), strict=True):
+                parts = (generated.tokens[replica], places[replica], generated.log_probability[replica])
+                for i, ids, ways, score in zip(chosen[replica], *(part.tolist() for part in parts), strict=True):
                     copied = copied_tokens(ids, ways, generated.own, source=own[i])
                     result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_], copied), score)
-        return [[prediction for prediction in result if prediction is not None] for result in results]
+        return [[result[i] for i in range(len(result))] for result in results]
 
     def score(self, test: Sequence[Example]) -> list[float]:
         """Returns each network's share of test examples whose output it predicts exactly."""
+        predicted = self.predict([example.x for example in test])
         golds = [example.y for example in test]
-        return [
-            sum(prediction.y == gold for prediction, gold in zip(each, golds, strict=True)) / len(golds)
-            for each in self.predict([example.x for example in test])
-        ]
+        return [metrics.exact_match(golds, [prediction.y for prediction in each]) for each in predicted]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes the networks to a folder."""

@@ -97,9 +97,6 @@ def fit(
         checkpoint: Where to save the state now and then, and to go on from. The file stays, so that a caller who is
             stopped before the result is safe need not train again.
         graphs: Use CUDA graphs on a GPU.
-
-    Raises:
-        RecombineError: If the GPU's memory does not suffice.
     """
     recipe.check()
     device = corpus.rows.device

@@ -13,21 +13,11 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 
 
 class PopulationAdam:
-    """Adam with per-replica learning rates and gradient clipping.
+    """Adam with per-replica learning rates (R,), which may be changed between steps, and gradient clipping.
 
-    On a GPU with kernels, parameters are learned in float32, and the network computes with a rounded copy of them.
-    Elsewhere torch's own Adam updates the network's parameters themselves.
-
-    Args:
-        model: Parameters start with an axis of R (or R times a number of) rows.
-        replicas: R.
-        lr: The initial learning rate.
-        clip: Largest gradient norm of a replica; None: no clipping.
-        precision: What the network computes in where there are kernels; its parameters are turned into it.
-
-    Attributes:
-        lr: The learning rate of each replica (R,), which may be changed between steps.
-        masters: The parameters in the precision in which they are learned.
+    On a GPU with kernels, parameters are learned in float32 (`masters`), and the network computes with a copy of them
+    that is rounded to `precision`. Elsewhere torch's own Adam updates the network's parameters themselves, which are
+    the masters then. Parameters start with an axis of R, or R times a number of, rows.
     """
 
     def __init__(

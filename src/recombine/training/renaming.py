@@ -1,16 +1,12 @@
 """Training tuples in which tokens go by other names: stand-ins, twins and unknown words. None are in the paper.
 
-Stand-ins. A word that occurs once in the data is a prototype when samples are drawn, but never in training: it has no
-neighbors. So a network learns to recombine words that it knows. Here some training tuples are disguised: each token
-that d holds, d1 lacks and another prototype supplies is renamed, in d and in the prototypes, to a token drawn at random
-from those that the training rows do not hold (and some that no data hold). What such a token means can be learned only
-from the prototype that shows it: one-shot learning, of which the rare word is then one case more.
+Stand-ins. In some training tuples, each token that d holds, d1 lacks and another prototype supplies is renamed, in d
+and in the prototypes, to a token drawn at random from those that the training rows do not hold (and some that no data
+hold). What it means can be learned only from the prototype that shows it, as with a rare word in sampling.
 
-Twins. A word and what it stands for are found by where they occur: "left" and I_TURN_LEFT are held by exactly the same
-examples, and differ from "right" and I_TURN_RIGHT only in what else these examples hold. A network that saw "around"
-with one pair alone concludes that it goes with no other. Here twins are renamed together, in d and in its prototypes,
-to one of a few pairs of names, drawn anew for every tuple, in training and when samples are drawn (which are then named
-back): what one pair was seen to do, every pair can do.
+Twins. An input token and an output token that exactly the same examples hold are renamed together to one of a few pairs
+of names, drawn anew for every tuple, in training and in sampling (whose samples are then named back): what one pair was
+seen to do, every pair can do. `docs/method.md` says why.
 """
 
 from dataclasses import dataclass

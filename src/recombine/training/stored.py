@@ -36,11 +36,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mappin
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Reads what `write_tensors` wrote.
-
-    Raises:
-        RecombineError: If the file is missing, cut short or altered.
-    """
+    """Reads what `write_tensors` wrote; an error if the file is missing, cut short or altered."""
     try:
         check_regular(path)
         with safe_open(path, "pt") as file:  # which checks the sizes: any file that was written can be read
@@ -49,22 +45,19 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         intact = digest == _digest(tensors, body)
         tensors = {name: tensor.clone() for name, tensor in tensors.items()}  # which else are the file itself
         description = json.loads(body)
+        if not intact or not isinstance(description, dict):
+            raise ValueError
     except OSError as error:
         raise RecombineError(f"the file cannot be read: {error.strerror or error}.", place=str(path)) from error
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise damaged(path) from error
-    if not intact or not isinstance(description, dict):
-        raise damaged(path)
     return tensors, description
 
 
 def damaged(path: Path) -> RecombineError:
     """Returns the error for a file that is not as it was written."""
-    return RecombineError(
-        "this file is not as it was written: cut short, altered, or of another kind.",
-        place=str(path),
-        hint="Delete it and train again.",
-    )
+    message = "this file is not as it was written: cut short, altered, or of another kind."
+    return RecombineError(message, place=str(path), hint="Delete it and train again.")
 
 
 def _digest(tensors: Mapping[str, Tensor], body: str) -> str:

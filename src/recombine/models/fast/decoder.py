@@ -120,11 +120,9 @@ class _Run:
         self.simple = self.kernels and alone and inputs.to_own_query is None and state_drop is None
 
     def forward(self) -> tuple[Tensor, ...]:
-        """Computes all steps.
+        """Returns of all steps feed vectors (R, N, F), h (R, N, H), and scores before normalisation.
 
-        Returns:
-            Feed vectors (R, N, F); h (R, N, H); scores of prototypes before normalisation (R, N, K, S); and those of
-            own states (R, N, T - 1), masked where they are not there yet, or (R, N, 0).
+        These are of prototypes (R, N, K, S) and of own states (R, N, T - 1), masked where not there yet, or (R, N, 0).
         """
         x, packing, ops = self.inputs, self.packing, self.ops
         replicas, total, hidden, size = x.gates.shape[0], packing.total, self.hidden, self.feed_size

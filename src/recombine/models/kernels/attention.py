@@ -90,8 +90,7 @@ def attend_gradient(
 ) -> Tensor:
     """Writes the whole gradient of the scores to `d_all` (R, n, K, S), and returns that of the queries (R, n, K, A).
 
-    Given are what `attend` read and wrote, and the gradients of the scores, where they are used themselves, and of what
-    was retrieved.
+    Given are what `attend` read and wrote, and the gradients of what was retrieved and, if used, of the scores.
     """
     replicas, rows, prototypes, sources = weights.shape
     size, value_size = keys.shape[-1], values.shape[-1]

@@ -52,17 +52,8 @@ def adam(
 ) -> None:
     """Updates a float32 parameter (R · rows, ...) and its copy to compute with, which may be the parameter itself.
 
-    Args:
-        master: The parameter.
-        computed: Its copy, in the precision of the gradient.
-        gradient: Contiguous.
-        first: Moving average of the gradient.
-        second: Moving average of its square.
-        lr: Learning rates (R,).
-        scale: What each replica's gradient is multiplied by (R,).
-        step: How many updates there have been, this one included; float32.
-        betas: How slowly the averages move.
-        epsilon: Keeps the division defined.
+    `gradient` is contiguous, `first` and `second` are the moving averages of it and of its square. Each replica has its
+    learning rate (R,) and a scale (R,) for its gradient; `step` counts the updates, this one included, in float32.
     """
     size = master.numel() // len(lr)
     block = 1024
