@@ -144,16 +144,9 @@ def length(
 ) -> Choice[Recipe]:
     """Chooses how long a network trains: the epochs of its recipe, within bounds, for data of any size.
 
-    What goes by the names of twins is learned late, so with twins the least is twice as much.
-
-    Args:
-        recipe: How the network is built and trained.
-        most: The most steps, if the recipe has no bound of its own. None: the recipe is a user's, and stays as it is.
-        epochs: What a user asks for instead.
-        max_time: A user's bound on time, in seconds.
-
-    Raises:
-        RecombineError: If there are no such epochs, or is no such time.
+    What goes by the names of twins is learned late, so with twins the least is twice as much. A recipe without a bound
+    of its own has the `most` steps; None: it is a user's, and stays as it is. Users may ask for epochs instead, and
+    bound the time, in seconds.
     """
     if epochs is not None:
         recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
