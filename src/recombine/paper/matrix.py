@@ -109,10 +109,7 @@ class Matrix:
     def run(self) -> None:
         """Does what is not done yet, and writes a record of each experiment as soon as its figures are there.
 
-        What fails leaves the rest alone.
-
-        Raises:
-            RecombineError: When all else is done, if something failed.
+        What fails leaves the rest alone, and is an error when all else is done.
         """
         run, on_device = Run(), self.executor.on(self.device.type)
         self.expect(self._left())
