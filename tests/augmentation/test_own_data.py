@@ -61,15 +61,6 @@ def test_prototypes_and_novelty_are_of_a_networks_own_examples() -> None:
             assert sample not in own
 
 
-def test_each_network_has_a_validator_of_its_own() -> None:
-    accept = [lambda _: "unwanted", lambda sample: None if "[PST]" in sample.x else "not past"]
-    first, second = fitted().sample_each(3, 0, accept)
-    assert not first
-    assert first.rejected["unwanted"]
-    assert len(second)
-    assert all("[PST]" in sample.x for sample in second)
-
-
 def test_a_saved_population_knows_whose_examples_are_whose(tmp_path: Path) -> None:
     model = fitted()
     model.save(tmp_path / "model")
