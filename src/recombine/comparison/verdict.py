@@ -41,7 +41,6 @@ class Judged:
         scores: The share predicted exactly, by seed; empty if the part is.
         p: Of the paired test against plain over test examples, times the number of methods compared (Bonferroni);
             None for plain, or if there are too few examples.
-        verdict: ``HELPS``, ``DOES_NOT``, ``HARMS`` or ``UNCLEAR``.
         torn: Whether it is unclear because the seeds disagree.
     """
 

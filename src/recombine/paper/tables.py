@@ -185,9 +185,12 @@ def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
 
 def word_form_cells(records: Records) -> list[dict[str, Any]]:
     """Returns all figures of Table 2; each has its language, hints (per tense), part (test items) and metric, too."""
-    kinds = [(part, metric) for part in PARTS for metric in METRICS]
-    columns = [each for part, metric in kinds for each in word_form_columns(records, metric=metric, parts=[part])]
-    return cells(records, columns)
+    kinds = ((part, metric) for part in PARTS for metric in METRICS)
+    return cells(records, [each for part, of in kinds for each in word_form_columns(records, metric=of, parts=[part])])
+
+
+def _drawn_in_vain(record: Record) -> int:
+    return sum(count for each in record.get("rejected", []) for count in each.values())
 
 
 def _seeds(record: Record) -> int:
@@ -212,7 +215,7 @@ def lines(
             ours = theirs = right = seeds = ""
             if (record := records.get((row, column.of))) is not None:
                 summary, _ = column.figures(record)
-                drawn = sum(count for each in record.get("rejected", []) for count in each.values())
+                drawn = _drawn_in_vain(record)
                 dash = "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
                 ours = _figure(summary) if summary else dash
                 right = f"{found['mean']:.0%}" if (found := record.get("samples_right")) else ""
@@ -282,19 +285,18 @@ def sample_reports(records: Records) -> list[dict[str, Any]]:
         audits = [audit for audit in record["samples"] if audit is not None]
         kept, novel, in_test = (sum(audit[name] for audit in audits) for name in ("n", "novel", "inputs_in_test"))
         right = [audit["right_and_novel"] for audit in audits]
-        reports.append(
-            {
-                "row": row,
-                "column": column,
-                "seeds": len(record["seeds"]),
-                "samples": kept,
-                "rejected": sum(count for each in record["rejected"] for count in each.values()),
-                "novel": novel,
-                "right": sum(right) / novel if novel and None not in right else None,
-                "inputs_in_test": in_test / kept if kept else None,
-                "listing": record["listing"],
-            }
-        )
+        report = {
+            "row": row,
+            "column": column,
+            "seeds": len(record["seeds"]),
+            "samples": kept,
+            "rejected": _drawn_in_vain(record),
+            "novel": novel,
+            "right": sum(right) / novel if novel and None not in right else None,
+            "inputs_in_test": in_test / kept if kept else None,
+            "listing": record["listing"],
+        }
+        reports.append(report)
     return reports
 
 
