@@ -66,6 +66,7 @@ def test_a_saved_population_knows_whose_examples_are_whose(tmp_path: Path) -> No
     model.save(tmp_path / "model")
     again = Recombination.load(tmp_path / "model", device="cpu")
     assert again.sizes_ == (12, 12)
+    assert repr(again) == repr(model)
     assert again.sample_each(3, seed=1) == model.sample_each(3, seed=1)
 
 
