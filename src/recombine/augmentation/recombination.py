@@ -233,19 +233,23 @@ class Recombination:
             omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
         return lambda count, rng: omega.draw(count, rng).astype(np.int64) + places.start
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Writes the networks and the examples that they draw prototypes from to a folder."""
-        if self.examples_ is None:
-            raise unfitted("Recombination")
-        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
-        settings = stored.settings() | {
+    def settings(self) -> dict[str, Any]:
+        """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""
+        return {
+            "recipe": asdict(self.recipe),
             "rule": self.neighborhoods_.rule,
             "rule_settings": {name: value for name, value in self.neighborhoods_.settings.items() if name != "seed"},
             "sampling": asdict(self.sampling),
             "prototypes": self.prototypes,
             "deviations": self.deviations,
-            **({"sizes": list(self.sizes_)} if self.sizes_ else {}),
         }
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Writes the networks and the examples that they draw prototypes from to a folder."""
+        if self.examples_ is None:
+            raise unfitted("Recombination")
+        stored = Stored(self.recipe, self.seeds, self.vocabulary_, self.fitted_, self.notes)
+        settings = {**stored.settings(), **self.settings()} | ({"sizes": list(self.sizes_)} if self.sizes_ else {})
         with writing_model(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
             write(self.examples_, folder / EXAMPLES)
