@@ -15,30 +15,6 @@ def pairs(*lines: str) -> list[Example]:
     return [Example(tuple(x.split()), tuple(y.split())) for x, _, y in (line.partition(" > ") for line in lines)]
 
 
-HOME = pairs(
-    "turn on the lamp > on ( LAMP )",
-    "turn off the lamp > off ( LAMP )",
-    "turn on the fan > on ( FAN )",
-    "boil the kettle > heat ( POT WATER )",
-)
-
-
-@pytest.mark.parametrize(
-    ("sample", "agrees"),
-    [
-        ("turn off the fan > off ( FAN )", True),
-        ("turn off the fan > on ( FAN )", False),
-        ("turn off the fan > off ( LAMP )", False),
-        ("turn off the kettle > off ( POT )", True),  # some of what goes with it
-        ("turn off the kettle > off ( LAMP )", False),
-        ("turn off the lamp > off ( LAMP WATER )", False),
-        ("turn off the lamp twice > off ( LAMP LAMP )", True),  # what was never seen goes with anything
-    ],
-)
-def test_a_word_needs_what_goes_with_it(sample: str, agrees: bool) -> None:
-    assert Agreement.of(HOME)(pairs(sample)[0]) == (None if agrees else APART)
-
-
 SUMS = pairs("two plus two > + 2 2", "two plus one > + 2 1", "one minus one > - 1 1", "nine > 9")
 
 

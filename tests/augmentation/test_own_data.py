@@ -61,20 +61,12 @@ def test_prototypes_and_novelty_are_of_a_networks_own_examples() -> None:
             assert sample not in own
 
 
-def test_each_network_has_a_validator_of_its_own() -> None:
-    accept = [lambda _: "unwanted", lambda sample: None if "[PST]" in sample.x else "not past"]
-    first, second = fitted().sample_each(3, 0, accept)
-    assert not first
-    assert first.rejected["unwanted"]
-    assert len(second)
-    assert all("[PST]" in sample.x for sample in second)
-
-
 def test_a_saved_population_knows_whose_examples_are_whose(tmp_path: Path) -> None:
     model = fitted()
     model.save(tmp_path / "model")
     again = Recombination.load(tmp_path / "model", device="cpu")
     assert again.sizes_ == (12, 12)
+    assert repr(again) == repr(model)
     assert again.sample_each(3, seed=1) == model.sample_each(3, seed=1)
 
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from recombine.augmentation.resample import NGRAMS, NOTHING, PAIRS, TOKENS, Resampler, find_rare
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.inflection import Inflection, is_tag
 
 
 def example(text: str) -> Example:
@@ -58,17 +57,6 @@ def test_an_ngram_is_never_more_probable_than_its_parts(examples: list[Example],
         assert 0 < longer.rarest(seen).probability <= shorter.rarest(seen).probability
 
 
-def test_probability_is_the_share_of_examples_and_not_of_tokens() -> None:
-    rarest = Resampler().fit(TRAIN).rarest(example("b a a ▷ A"))
-    assert (rarest.ngram, rarest.count, rarest.probability) == (("b",), 2, 0.5)
-
-
-def test_repeated_examples_count_once() -> None:
-    often = Resampler(epsilon=0.3).fit(TRAIN + TRAIN[-1:] * 100)
-    assert often.rarest(TRAIN[-1]).probability == 0.25
-    assert often(TRAIN[-1]) is None
-
-
 def test_rare_is_strictly_below_epsilon() -> None:
     assert Resampler(epsilon=0.25).fit(TRAIN)(example("c ▷ C")) == "without a rare token"
     assert Resampler(epsilon=0.26).fit(TRAIN)(example("c ▷ C")) is None
@@ -87,23 +75,8 @@ def test_ngrams_do_not_cross_from_x_to_y() -> None:
     assert resampler.weight(example("b a ▷ a")) == 1
 
 
-@pytest.mark.parametrize(("side", "expected"), [("x", 1), ("y", 0), ("both", 1)])
-def test_looks_on_the_side_that_it_is_told(side: str, expected: int) -> None:
-    assert Resampler(epsilon=0.3, side=side).fit(TRAIN).weight(example("c ▷ A")) == expected
-
-
 def test_lists_what_is_rare_rarest_first() -> None:
     assert [str(rarity) for rarity in Resampler(epsilon=0.6).fit(TRAIN).rare_] == ["C (1)", "c (1)", "B (2)", "b (2)"]
-
-
-def test_only_relevant_tokens_count() -> None:
-    forms = [Inflection("ver", ("V", "PST"), "vi")] + [Inflection(f"{c}er", ("V",), f"{c}o") for c in "bcdfghk"]
-    examples = [form.for_generation for form in forms]
-    tags = Resampler(epsilon=0.2, relevant=is_tag).fit(examples)
-    assert [rarity.ngram for rarity in tags.rare_] == [("[PST]",)]
-    assert [tags.weight(each) for each in examples] == [1] + [0] * 7
-    assert Resampler(epsilon=0.2).fit(examples).weight(examples[-1]) == 1  # for its k
-    assert tags.rarest(example("a ▷ b")) is None
 
 
 @pytest.mark.parametrize("settings", [{"epsilon": 0}, {"epsilon": -0.5}, {"epsilon": 1.5}, {"ngram": 0}, {"side": "z"}])

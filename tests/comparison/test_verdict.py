@@ -206,13 +206,11 @@ def test_methods_without_samples_share_a_clause_and_are_said_to_be_the_plain_pre
     assert words.endswith("; geca, recombine and both together made no samples, so they are the plain predictor.")
 
 
-def test_if_both_has_the_samples_of_one_that_is_said() -> None:
-    words = said({"plain": PLAIN, "both": BETTER}, RARE, Training(held_out=0.9, only_of_both="recombine"))
+def test_what_both_is_made_of_and_that_time_was_short_is_said() -> None:
+    one = Training(held_out=0.9, only_of_both="recombine")
+    words = said({"plain": PLAIN, "both": BETTER}, RARE, one)
     assert words.startswith("On 20 rare examples (plain 0.000) both together (0.900) helps; ")
     assert words.endswith("; both together is recombine alone.")
-
-
-def test_where_time_was_short_nothing_is_said_not_to_help() -> None:
     words = said({"plain": PLAIN, "worse": WORSE}, RARE, Training(held_out=0.9, cut_short=True))
     assert "not help" not in words
     assert words.endswith("; training was cut short by a bound on time.")

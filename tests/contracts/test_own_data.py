@@ -85,12 +85,20 @@ def test_what_was_saved_gives_the_same_samples(
 
 
 @pytest.mark.parametrize(
-    "rarity",
-    [None, "auto", Resampler(0.05, side="x"), Resampler(0.5, ngram=2, relevant=is_tag)],
+    ("rarity", "told"),
+    [
+        (None, "nothing (as given: all samples are kept)"),
+        ("auto", "tokens (6 tokens in fewer than"),
+        (Resampler(0.5, side="x"), "tokens (3 tokens in fewer than 50.00%"),
+        (Resampler(0.5, ngram=2, relevant=is_tag), "n-grams ("),
+    ],
     ids=["all", "auto", "a resampler", "tags"],
 )
-def test_settings_that_are_data_are_saved(case: Case, saved: Path, rarity: object, tmp_path: Path) -> None:
+def test_settings_that_are_data_are_saved_and_the_report_says_what_is_kept(
+    case: Case, saved: Path, rarity: object, told: str, tmp_path: Path
+) -> None:
     augmenter = case.kind.load(saved, n=7, seed=3, tokens="characters", rarity=rarity)
+    assert f"rarity: {told}" in str(augmenter.report_)
     augmenter.save(tmp_path / "model")
     again = case.kind.load(tmp_path / "model")
     for name, value in augmenter.get_params().items():
@@ -116,19 +124,6 @@ def test_functions_are_given_again_or_a_warning_says_so(case: Case, saved: Path,
 
 
 @pytest.mark.parametrize(
-    ("rarity", "told"),
-    [
-        (None, "rarity: nothing (as given: all samples are kept)"),
-        ("auto", "rarity: tokens (6 tokens in fewer than"),
-        (Resampler(0.5), "rarity: tokens (6 tokens in fewer than 50.00%"),
-        (accept_all, "rarity: your own (as given)"),
-    ],
-)
-def test_the_report_says_what_is_kept(case: Case, saved: Path, rarity: object, told: str) -> None:
-    assert told in str(case.kind.load(saved, rarity=rarity).report_)
-
-
-@pytest.mark.parametrize(
     ("setting", "words"),
     [
         ({"validator": "foo"}, "the validator is 'foo', expected a function or None"),
@@ -141,21 +136,6 @@ def test_settings_that_are_none_cost_no_work(
     monkeypatch.setattr(case.kind, "_learn", lambda *_: pytest.fail("it learned"))
     with pytest.raises(RecombineError, match=words):
         case.kind(**{**case.settings, **setting}).fit(EXAMPLES)
-
-
-def jumps(sample: Example) -> bool:
-    return "jump" in sample.x
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("setting", ["rarity", "validator", "accept"])
-def test_functions_may_say_yes_or_no(case: Case, saved: Path, setting: str) -> None:
-    asked = {} if setting == "accept" else {setting: jumps}
-    augmenter = case.kind.load(saved, **{"rarity": None, **asked})
-    samples = augmenter.sample(3, accept=jumps if setting == "accept" else None)
-    assert len(samples) == 3
-    assert all(map(jumps, samples))
-    assert samples.rejected["jumps"] > 0
 
 
 @pytest.mark.parametrize("setting", ["rarity", "validator", "accept"])

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.neighborhoods import index as indexing
-from recombine.neighborhoods.index import FIRST_LOOK, Index, covers, distinct, in_batches, lev, remainder, sampled
-
-SEQUENCES = st.text("abcd", max_size=8)
+from recombine.neighborhoods.index import FIRST_LOOK, Index, in_batches, sampled
 
 
 def together(batches: Iterable[np.ndarray]) -> list[int]:
@@ -82,20 +80,3 @@ def test_sampling_favors_nobody_batches_hold_everything_once_and_nothing_short_c
     for datum, found in ((0, [0]), (1, [])):
         short = index.strings[datum][0] + "\0"
         assert index.covering(short, delta=0.5, budget=10, rng=np.random.default_rng(0)).tolist() == found
-
-
-@given(SEQUENCES, st.lists(SEQUENCES.filter(len), min_size=1), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
-def test_near_excludes_the_bound_itself(sequence: str, others: list[str], delta: float) -> None:
-    index = Index([Example(tuple(other), ("y",)) for other in others])
-    batches = np.array_split(np.arange(len(index), dtype=np.int32), 2)
-    hits = together(index.near(sequence, batches, delta=delta))
-    assert hits == [i for i, other in enumerate(index.strings) if lev(sequence, other) < delta]
-
-
-@given(SEQUENCES, SEQUENCES)
-def test_distances_and_differences_are_those_of_the_definitions(a: str, b: str) -> None:
-    assert lev(a, b) == literal.lev(tuple(a), tuple(b))
-    assert remainder(a, b) == "".join(literal.left_over(tuple(a), tuple(b)))
-    assert set(distinct(a)) == set(a)
-    assert len(distinct(a)) == len(set(a))
-    assert covers(a, b) == (set(b) <= set(a))

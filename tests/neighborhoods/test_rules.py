@@ -182,18 +182,6 @@ def test_first_prototypes_are_those_that_lack_least(
         assert chosen == ranked[:first]
 
 
-def test_words_that_all_examples_share_do_not_hide_the_one_that_differs() -> None:
-    commands = [
-        Example(tuple(f"{verb} the {color} plate".split()), tuple(f"{verb.upper()} ( PLATE {color.upper()} )".split()))
-        for verb in ("cut", "lift", "weld")
-        for color in ("red", "blue", "green")
-    ]
-    for target, d1, d2 in Swap().build(commands).rows.tolist():
-        shared = [set(commands[target].d) & set(commands[prototype].d) for prototype in (d1, d2)]
-        assert shared[0] | shared[1] == set(commands[target].d)
-        assert len(set(commands[target].d) - shared[0]) == 2  # a word and its meaning
-
-
 @given(literal.corpora(), WEIGHTS, WEIGHTS, st.sampled_from([0.3, 0.5, 1.0, 1.5]))
 def test_one_prototype_without_limits_equals_the_definition(
     examples: list[Example], alpha: float, beta: float, delta: float

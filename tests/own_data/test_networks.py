@@ -76,9 +76,10 @@ def test_twins_take_two_prototypes_and_pairs_that_always_occur_together() -> Non
 
 def test_predictors_of_word_forms_copy_in_either_order() -> None:
     for examples in (dataset("morphology"), [reordered(example) for example in dataset("morphology")]):
-        first, *others = networks.predictors(examples, "small").values()
+        (name, first), *others = networks.predictors(examples, "small").items()
+        assert name == "penalized copying"
         assert first.network == presets.SMALL_WORD_FORM_PREDICTOR.network
-        assert all(other.network.copying != "none" for other in others)
+        assert all(other.network.copying != "none" for _, other in others)
 
 
 @pytest.mark.parametrize("size", networks.SIZES)

@@ -188,12 +188,6 @@ def test_new_examples_are_learned() -> None:
     assert predictor.fit(PAIRS, augmented=[("c", "C"), ("c a", "A C")], p_aug=0.3).predict("c") == "C"
 
 
-def test_word_forms_have_a_network_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", WORD_FORM_PREDICTOR)
-    forms = [Inflection(lemma, ("V", "PST"), f"{lemma}di").for_generation for lemma in ("gel", "bil", "ver")]
-    assert Predictor(device="cpu", epochs=1).fit(forms).report_.choices["network"].name == "penalized copying"
-
-
 @pytest.mark.parametrize(
     ("ask", "words"),
     [

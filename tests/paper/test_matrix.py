@@ -259,16 +259,6 @@ def test_populations_are_as_large_as_told(tmp_path: Path) -> None:
     assert run.records["geca"]["items"] == []  # no recomb-2 to choose them by
 
 
-def test_predictors_trained_beside_others_of_longer_epochs_are_others(done: tuple[Path, Run], tmp_path: Path) -> None:
-    """All of a population train for as many steps as the longest epoch asks for, so the key must tell."""
-    alone, beside = Run(tmp_path, "baseline").records["baseline"], done[1].records["baseline"]
-    assert not {*alone["stages"].values()} & {*beside["stages"].values()}
-    fitted = Predictor(QUICK_PREDICTOR, seeds=[0, 1], device="cpu").fit_each(TASK.train, [(), ()])
-    assert alone["exact_match"] == fitted.score(TASK.test)
-    # What was trained alone is not taken for what is trained beside others.
-    assert_same_figures(Run(tmp_path, *FOUR), done[1])
-
-
 def test_a_dash_where_all_samples_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Resampler, "__call__", lambda *_: "unwanted")
     run = Run(tmp_path, "baseline", "recomb-2 + resampling", seeds=1)

@@ -81,7 +81,6 @@ def test_what_is_no_word_form(x: str, y: str, reason: str | None) -> None:
     ("sample", "kind"),
     [
         ("gel V;PRS gelir", kinds.KNOWN),
-        ("gel V;PST geldi", kinds.RIGHT),
         ("gel PST;V geldi", kinds.RIGHT),
         ("gel V;FUT geldi", kinds.MISMATCH),
         ("gel V;COND geldi", kinds.MISMATCH),

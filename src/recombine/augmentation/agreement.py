@@ -112,12 +112,7 @@ class Exponents:
 
     @classmethod
     def of(cls, examples: Sequence[Example], tags: Iterable[str]) -> "Exponents":
-        """Finds the exponents of tags.
-
-        Args:
-            examples: Training examples, word forms all.
-            tags: The rare tags, as tokens.
-        """
+        """Finds the exponents of rare tags (tokens such as ``[PST]``) among word forms."""
         rare = set(tags)
         distinct = {example: change(example) for example in dict.fromkeys(examples)}
         counts: dict[str, Counter[Piece]] = {tag: Counter() for tag in rare}

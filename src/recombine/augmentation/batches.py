@@ -22,12 +22,9 @@ Temperatures = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a batch is to be drawn with.
+    """What a batch is to be drawn with: prototypes (R, B, n), by their numbers, and a temperature for each replica.
 
-    Attributes:
-        number: Which batch it is; its random numbers depend on that, and on nothing drawn before.
-        chosen: The prototypes (R, B, n), by their numbers.
-        temperatures: One for each replica.
+    Its random numbers depend on the number of the batch, and on nothing drawn before.
     """
 
     number: int
@@ -81,11 +78,7 @@ class Drawing:
     skip_without: torch.Tensor | None = None
 
     def __call__(self, request: Request) -> Batch:
-        """Draws a batch.
-
-        Raises:
-            RecombineError: If the GPU has not memory enough for it.
-        """
+        """Draws a batch."""
         sequences = self.table[torch.from_numpy(request.chosen).to(self.table.device)]
         longest = int((sequences != PAD).sum(-1).max()) if sequences.numel() else 0
         sequences = sequences[..., :longest]
@@ -123,10 +116,7 @@ class Drawing:
 class Batches:
     """Gives batch after batch. Where many draw, they are ahead, and what is not asked for is dropped.
 
-    Args:
-        drawing: Draws a batch; a function of the request alone.
-        choose: Chooses the prototypes of the next batch for the replicas that are left, whatever the temperature.
-        executor: Who draws.
+    `choose` gives the prototypes of the next batch for the replicas that are left, whatever the temperature.
     """
 
     def __init__(self, drawing: Drawing, choose: Callable[[], np.ndarray], executor: Executor) -> None:

@@ -77,12 +77,7 @@ class Code:
 
 
 class Inventory:
-    """The fragments that may be taken out of sequences: all of their spans.
-
-    Args:
-        sequences: Encoded examples.
-        fragment_size: The most tokens that a fragment has.
-        gaps: The most fragments that are taken out together.
+    """The fragments of up to `fragment_size` tokens that may be taken out of sequences, up to `gaps` of them together.
 
     Attributes:
         sides: The fragments, each with the side where it stands; or all with both sides, if x and y have any token in
@@ -91,8 +86,7 @@ class Inventory:
 
     def __init__(self, sequences: Sequence[str], *, fragment_size: int, gaps: int) -> None:
         self.fragment_size, self.gaps = fragment_size, gaps
-        in_x: dict[str, None] = {}
-        in_y: dict[str, None] = {}
+        in_x, in_y = dict[str, None](), dict[str, None]()
         for sequence in sequences:
             for found, side in zip((in_x, in_y), sequence.split(BORDER), strict=True):
                 found.update(dict.fromkeys(_spans(side, fragment_size)))
@@ -112,9 +106,6 @@ class Inventory:
         The next fragment shares no token with those before it, and starts after the first occurrence of the last one.
         Where x and y have no token in common, fragments of one side only are left out: no template with gaps on both
         sides has them, and no other template is ever filled.
-
-        Raises:
-            RecombineError: If there are too many to be listed.
         """
         spans = len(set(_spans(sequence, self.fragment_size)))
         if sum(comb(spans, gaps) for gaps in range(1, self.gaps + 1)) > MAX_CHOICES:
@@ -153,14 +144,7 @@ def _spans(text: str, most: int) -> Iterator[str]:
 
 
 class Proposal(NamedTuple):
-    """Fragments to put in the place of others in a training sequence.
-
-    Attributes:
-        base: The sequence that is changed.
-        fragments: Those that leave it.
-        template: What is left.
-        substitute: The fragments that come in.
-    """
+    """A training sequence, fragments that leave it, what is left, and the fragments that come in."""
 
     base: str
     fragments: Fragments
@@ -173,12 +157,8 @@ class Proposals:
 
     Fragments may stand for others if some template was seen with both. Who may stand for whom is not stored but read
     off the templates, since a template with m fillings makes m² pairs. Proposals are counted from 0. Some change
-    nothing, as fragments are among their own substitutes.
-
-    Args:
-        sequences: The training sequences.
-        inventory: Their fragments.
-        by_gaps: Whether those with one gap come first, then those with two, and so on.
+    nothing, as fragments are among their own substitutes. With `by_gaps`, those with one gap come first, then those
+    with two, and so on.
 
     Attributes:
         fillings: The templates that were seen with more than one filling, each with its fillings.

@@ -66,17 +66,12 @@ class GECA:
     _fitted: tuple[Code, Inventory, Proposals] | None = field(default=None, init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Finds out which fragments may stand for each other.
-
-        Raises:
-            RecombineError: If a setting makes no sense, or there are fewer than two different examples.
-        """
+        """Finds out which fragments may stand for each other."""
         for name, most in (("fragment_size", MAX_FRAGMENT_SIZE), ("gaps", len(GAPS))):
             value = getattr(self, name)
-            if value < 1:
-                raise RecombineError(f"GECA's {name} is {value}.", hint="It has to be at least 1.")
-            if value > most:
-                raise RecombineError(f"GECA's {name} is {value}.", hint=f"It can be at most {most}; 1 or 2 is usual.")
+            if not 1 <= value <= most:
+                hint = f"It has to be at least 1 and at most {most}; 1 or 2 is usual."
+                raise RecombineError(f"GECA's {name} is {value}.", hint=hint)
         if self.novel not in get_args(Novelty):
             raise unknown("kind of novelty", self.novel, get_args(Novelty))
         distinct = distinct_examples(examples, least=2, who="GECA")
@@ -93,18 +88,9 @@ class GECA:
         drawn uniformly, whatever their support (with `fewest_gaps_first`, first among those with one gap); a pair that
         several proposals make is as many times as likely.
 
-        Args:
-            n: How many to return, at least 1.
-            seed: Same seed, same samples.
-            accept: Turns candidates down beyond novelty and uniqueness.
-
-        Returns:
-            Examples whose provenance names the pair that was changed and a pair that shows the new fragments, and has
-            as details the template, the fragments that left (``replaced``) and came (``fragments``), and in how many
-            templates both were seen (``support``).
-
-        Raises:
-            RecombineError: If GECA was not fitted, n is below 1, or the seed below 0.
+        The provenance names the pair that was changed and a pair that shows the new fragments, and has as details the
+        template, the fragments that left (``replaced``) and came (``fragments``), and in how many templates both were
+        seen (``support``).
         """
         if self._fitted is None:
             raise unfitted("GECA")
@@ -114,10 +100,8 @@ class GECA:
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:  # all proposals have been made
-            shortfall = all_there_are("GECA", len(proposals.sequences), len(examples), rejected)
-            if not inventory.suffices:
-                shortfall += ": x and y have no token in common, so it takes gaps=2 to change both"
-            shortfall += "."
+            why = "" if inventory.suffices else ": x and y have no token in common, so it takes gaps=2 to change both"
+            shortfall = f"{all_there_are('GECA', len(proposals.sequences), len(examples), rejected)}{why}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
     def _novel_pairs(self, code: Code, proposals: Proposals, rng: np.random.Generator) -> Iterator[Example]:

@@ -93,9 +93,6 @@ def together(parts: Sequence[Samples]) -> Samples:
     """Returns the samples of several augmenters one after the other, with an account of all.
 
     Pairs that several of them made are there as often: all that each gave is kept.
-
-    Args:
-        parts: What each of them gave.
     """
     rejected: Counter[str] = sum((Counter(part.rejected) for part in parts), Counter())
     return Samples(
@@ -131,16 +128,7 @@ class Augmenter(Protocol):
 
 
 def distinct_examples(examples: Sequence[Example], *, least: int, who: str) -> tuple[Example, ...]:
-    """Returns the examples without repetitions, in order of first appearance.
-
-    Args:
-        examples: Training examples.
-        least: How many different ones are needed.
-        who: Who needs them, to begin the error with.
-
-    Raises:
-        RecombineError: If there are too few.
-    """
+    """Returns the examples, each once; raises an error that names `who` if fewer than `least` are different."""
     distinct = tuple(dict.fromkeys(examples))
     if len(distinct) < least:
         needed = f"{least} different examples" if least > 1 else "1 example"
@@ -155,11 +143,7 @@ def unfitted(who: str) -> RecombineError:
 
 
 def check_request(n: int, seed: int) -> None:
-    """Checks how many samples are asked for, and the seed.
-
-    Raises:
-        RecombineError: If one is no whole number, n is below 1 or the seed below 0.
-    """
+    """Raises an error if n or the seed is no whole number, n is below 1, or the seed below 0."""
     for name, value in (("n", n), ("seed", seed)):
         if not isinstance(value, Integral):
             raise RecombineError(f"{name} is {value!r}, expected a whole number.")
@@ -186,11 +170,7 @@ def in_random_order(count: int, rng: np.random.Generator) -> Iterator[int]:
 
 
 def turned_down(example: Example, accept: Validator | None) -> str | None:
-    """Returns why an example is not accepted, if it is not.
-
-    Raises:
-        RecombineError: If the validator says neither None nor a reason.
-    """
+    """Returns why an example is not accepted, if it is not."""
     reason = accept(example) if accept else None
     if reason is not None and not isinstance(reason, str):
         raise RecombineError(
@@ -206,8 +186,7 @@ def take_accepted(
     accepted: list[Example] = []
     rejected: Counter[str] = Counter()
     for candidate in candidates:
-        reason = turned_down(candidate, accept)
-        if reason is not None:
+        if (reason := turned_down(candidate, accept)) is not None:
             rejected[reason] += 1
             continue
         accepted.append(candidate)

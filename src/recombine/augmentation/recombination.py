@@ -89,31 +89,13 @@ class Recombination:
         return f"Recombination({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     def fit(self, examples: Sequence[Example], *, report: Report | None = None, checkpoint: Path | None = None) -> Self:
-        """Finds neighborhoods and trains the networks.
-
-        Args:
-            examples: Training examples; repetitions count once.
-            report: Is told, after every epoch, how training goes.
-            checkpoint: A file to save the state to now and then, and to go on from.
-        """
+        """Finds neighborhoods and trains the networks, whose state is saved to the checkpoint now and then."""
         distinct = distinct_examples(examples, least=2, who="recombination")
         if self.prototypes:
             neighborhoods = self.rule.build(distinct, seed=self.seeds[0]).require_rows()
         else:
             neighborhoods = Neighborhoods(_alone(len(distinct)), self.rule.name)
         return self.fit_on(distinct, neighborhoods, report=report, checkpoint=checkpoint)
-
-    def fit_on(
-        self,
-        examples: Sequence[Example],
-        neighborhoods: Neighborhoods,
-        *,
-        report: Report | None = None,
-        checkpoint: Path | None = None,
-        graphs: bool = True,
-    ) -> Self:
-        """Trains the networks on neighborhoods found before; `examples` are those that they speak of."""
-        return self._train(examples, neighborhoods, (), report=report, checkpoint=checkpoint, graphs=graphs)
 
     def fit_each(
         self,
@@ -131,18 +113,22 @@ class Recombination:
         rows = [found.rows + border for found, border in zip(neighborhoods, borders, strict=True)]
         together = replace(neighborhoods[0], rows=np.concatenate(rows))
         every = [example for own in examples for example in own]
-        return self._train(every, together, sizes, report=report, checkpoint=checkpoint, graphs=graphs)
+        return self.fit_on(every, together, sizes, report=report, checkpoint=checkpoint, graphs=graphs)
 
-    def _train(
+    def fit_on(
         self,
         examples: Sequence[Example],
         neighborhoods: Neighborhoods,
-        sizes: tuple[int, ...],
+        sizes: tuple[int, ...] = (),
         *,
-        report: Report | None,
-        checkpoint: Path | None,
-        graphs: bool,
+        report: Report | None = None,
+        checkpoint: Path | None = None,
+        graphs: bool = True,
     ) -> Self:
+        """Trains the networks on neighborhoods found before; `examples` are those that they speak of.
+
+        With `sizes`, each network has that many of the examples, in turn, for its own.
+        """
         if self.prototypes > neighborhoods.prototypes:
             raise RecombineError(
                 f"a {neighborhoods.rule} neighborhood has {neighborhoods.prototypes} prototypes, "
@@ -213,14 +199,9 @@ class Recombination:
         report: Report | None = None,
         executor: Executor = SERIAL,
     ) -> list[Samples]:
-        """Returns n samples from each network.
+        """Returns n samples from each network; `accept` may be told for all or for each.
 
-        Args:
-            n: How many.
-            seed: Same seed, same samples.
-            accept: What they must satisfy; may be told for all or for each.
-            report: Is told how it goes.
-            executor: Who draws them; the samples are the same for all.
+        The samples are the same whoever draws them.
         """
         check_request(n, seed)
         if self.examples_ is None:
@@ -254,11 +235,10 @@ class Recombination:
 
     def settings(self) -> dict[str, Any]:
         """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""
-        rule_settings = {name: value for name, value in self.neighborhoods_.settings.items() if name != "seed"}
         return {
             "recipe": asdict(self.recipe),
             "rule": self.neighborhoods_.rule,
-            "rule_settings": rule_settings,
+            "rule_settings": {name: value for name, value in self.neighborhoods_.settings.items() if name != "seed"},
             "sampling": asdict(self.sampling),
             "prototypes": self.prototypes,
             "deviations": self.deviations,

@@ -64,21 +64,16 @@ class Rarity:
 class Resampler:
     """The weight u(d) = 1[min p < epsilon] over the tokens of d: 1 if something in d is rare, else 0.
 
-    p is the probability that a token appears in an example: the share of the different training examples that have
-    it. Repetitions count once; otherwise SCAN's ``jump``, whose one example stands 1,467 times in the file, would be a
-    tenth of the data and not rare. What was never seen has p = 0 and so is rare, as the equation says.
+    p is the share of the different training examples that have a token. Repetitions count once; otherwise SCAN's
+    ``jump``, whose one example stands 1,467 times in the file, would not be rare. What was never seen has p = 0 and so
+    is rare. On SCAN's jump split, ``jump`` and ``I_JUMP`` (p = 1 / 13,204) and no others are below the default epsilon.
 
     A fitted resampler is a validator: ``augmenter.sample(400, accept=resampler)``.
 
-    The default epsilon calls a token rare that is in fewer than 2 % of the examples. On SCAN's jump split these are
-    ``jump`` and ``I_JUMP`` (p = 1 / 13,204) and no other; among 1,000 word forms with up to 16 of a tense, that tense
-    has p = .016 (the authors drew the line at 20 of 1,000).
-
-    Departures from the paper, all of them off by default: ``ngram`` extends the rule from tokens to sequences of
-    tokens, for what is rare only in combination. On SCAN's around-right split no token is rare, and all pairs that
-    were seen have p > .005; so ``Resampler(epsilon=0.005, ngram=2, side="x")`` keeps what has an unseen pair, such as
-    ``around right``. ``relevant`` leaves out tokens whose rarity is of no interest: in word forms take ``is_tag``, or
-    else the letter k makes a Spanish word rare.
+    Departures from the paper, off by default: ``ngram`` looks for what is rare only in combination. On SCAN's
+    around-right split all pairs that were seen have p > .005; so ``Resampler(epsilon=0.005, ngram=2, side="x")`` keeps
+    what has an unseen pair, such as ``around right``. ``relevant`` leaves out tokens whose rarity is of no interest: in
+    word forms take ``is_tag``, or else the letter k makes a Spanish word rare.
 
     Attributes:
         epsilon: What is rare: anything with p below it.
@@ -96,11 +91,7 @@ class Resampler:
     _tokens: frozenset[str] = field(default=frozenset(), init=False, repr=False)  # all that were seen
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Counts in how many different examples each n-gram appears.
-
-        Raises:
-            RecombineError: If a setting makes no sense, or there is no example.
-        """
+        """Counts in how many different examples each n-gram appears."""
         if not 0 < self.epsilon <= 1:
             raise RecombineError(f"epsilon is {self.epsilon}.", hint="It is a probability: above 0 and at most 1.")
         if self.ngram < 1:
@@ -129,7 +120,6 @@ class Resampler:
 
     def rarest(self, example: Example) -> Rarity | None:
         """Returns the rarest n-gram of an example, the first of several; None if the example has none that counts."""
-        self._check_fitted()
         return min(map(self._rarity, self._ngrams(example)), key=lambda rarity: rarity.count, default=None)
 
     @property
@@ -145,6 +135,7 @@ class Resampler:
             raise unfitted("Resampler")
 
     def _rarity(self, ngram: Tokens) -> Rarity:
+        self._check_fitted()
         count = self._counts[ngram]
         return Rarity(ngram=ngram, count=count, probability=count / self._total)
 
@@ -205,7 +196,7 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
     - ``nothing``: if neither tells examples apart.
 
     Args:
-        examples: The training examples, at least one.
+        examples: The training examples.
         epsilon: Tokens in fewer than this share of the different examples are rare; None: found out.
         ngram: With epsilon, the longest sequences of tokens that can be rare.
         seen: Whether the rare is wanted that some examples already have, to repeat them or to hold them out. If no
@@ -229,9 +220,8 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
             what = what_is_rare(found)
             return Rare(TOKENS, found, f"{what}; {holders:,} of {len(distinct):,} examples have one")
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
-        return Rare(
-            NOTHING, None, f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
-        )
+        why = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
+        return Rare(NOTHING, None, why)
     if relevant is not None:
         return Rare(NOTHING, None, "nothing: no tag is rare")
     if seen:
@@ -263,12 +253,7 @@ def _bounds(examples: int) -> list[float]:
 
 
 def _gap(rarest: Sequence[float], examples: int) -> list[float]:
-    """Returns the share that separates what is far less frequent from all else, if there is such a gap.
-
-    Args:
-        rarest: The share of the examples that have each one's rarest token.
-        examples: How many examples there are.
-    """
+    """Returns the share that separates what is far less frequent from all else, if there is such a gap."""
     counts = sorted({round(share * examples) for share in rarest})
     return [_share(a, examples) for a, b in pairwise(counts) if a < UNCOMMON * examples and b >= GAP * a][-1:]
 
@@ -294,11 +279,7 @@ class Oversampler:
     _if_none: str = field(default="", init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Finds the rare originals; equal ones count once.
-
-        Raises:
-            RecombineError: If there is no example, or the resampler's settings make no sense.
-        """
+        """Finds the rare originals; equal ones count once."""
         originals = distinct_examples(examples, least=1, who="oversampling")
         if self.resampler is None:
             self._usable = originals
@@ -315,13 +296,7 @@ class Oversampler:
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns exactly n copies of rare originals, or none if there is no rare original to copy.
 
-        Args:
-            n: How many to return, at least 1.
-            seed: Decides the order, and which originals come once more than the others.
-            accept: Turns rare originals down; each counts once.
-
-        Raises:
-            RecombineError: If it was not fitted, n is below 1, or the seed below 0.
+        The seed decides the order, and which originals come once more than the others.
         """
         if self._usable is None:
             raise unfitted("Oversampler")

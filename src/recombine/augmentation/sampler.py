@@ -145,20 +145,12 @@ class Collected:
 class Known:
     """The training examples of a replica: pairs, inputs and outputs as bytes of their ids, and which ids each side has.
 
-    Args:
-        examples: The examples.
-        vocabulary: Their tokens.
-        size: How many ids there are.
-
-    Attributes:
-        longest: How many tokens a sequence may have, the end being one: as many as the longest example.
+    As many tokens as the longest example has, the end being one, a sequence may have, too (`longest`).
     """
 
     def __init__(self, examples: Sequence[Example], vocabulary: Vocabulary, size: int) -> None:
         self.longest = 1 + max(len(example.d) for example in examples)
-        self.pairs: set[bytes] = set()
-        self.inputs: set[bytes] = set()
-        self.outputs: set[bytes] = set()
+        self.pairs, self.inputs, self.outputs = set[bytes](), set[bytes](), set[bytes]()
         self.in_x, self.in_y = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
         for example in examples:
             ids = np.array(vocabulary.encode(example.d)[:-1], np.int32)
@@ -177,7 +169,7 @@ class Sampler:
         examples: The training examples.
         vocabulary: Their tokens.
         prototypes: Draws from Ω, one for each replica.
-        settings: How.
+        settings: How samples are drawn and which are kept.
         twins: How many pairs of names the model knows twins by (see `twins`); 0: it knows all tokens by their own.
         owned: Which of the examples each replica was trained on, or all on all.
 
@@ -216,12 +208,8 @@ class Sampler:
     ) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples.
 
-        Args:
-            n: How many.
-            seeds: One for each replica.
-            accept: What samples must satisfy.
-            report: Is told, after every batch, how many samples there are, of how many; there may never be as many.
-            executor: Who draws batches; the samples are the same for all.
+        The report is told, after every batch, how many samples there are, of how many; there may never be as many. The
+        samples are the same whichever executor draws batches.
         """
         settings = self.settings
         rules = accept if isinstance(accept, Sequence) else [accept] * len(seeds)

@@ -40,18 +40,10 @@ GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 class Plan:
     """What is compared, and how networks are trained; what is None is decided by the data.
 
-    Attributes:
-        methods: Those of ``METHODS`` to compare; plain always is.
-        seed: The first seed.
-        seeds: How many predictors each method has, and how many recombination networks.
-        n: How many new examples each method is to give.
-        p_aug: How often a predictor sees one.
-        epsilon: Tokens in fewer than this share of the examples are rare.
-        direction: What predictors learn of word forms: ``analysis`` or ``inflection``.
-        size: ``small`` or ``paper``.
-        device: Where networks are trained.
-        epochs: Passes over the data.
-        max_time: Seconds of each of the two trainings.
+    Plain is always compared, with the methods named. From `seed` on, each has as many `seeds`, that is, predictors, and
+    gives `n` new examples, which a predictor sees with probability `p_aug`. Tokens in fewer than a share `epsilon` of
+    the examples are rare. The direction is ``analysis`` or ``inflection``, the size ``small`` or ``paper``; each of the
+    two trainings takes `max_time` seconds at most.
     """
 
     methods: Sequence[str] = METHODS
@@ -77,10 +69,9 @@ class Plan:
             )
         if self.n < 2 and BOTH in self.methods:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
-        if self.size is not None and self.size not in networks.SIZES:
-            raise unknown("size", self.size, networks.SIZES)
-        if self.direction not in DIRECTIONS:
-            raise unknown("direction", self.direction, DIRECTIONS)
+        for what, value, known in (("size", self.size, networks.SIZES), ("direction", self.direction, DIRECTIONS)):
+            if value is not None and value not in known:
+                raise unknown(what, value, known)
         if self.p_aug is not None and not 0 < self.p_aug < 1:
             raise RecombineError(f"p_aug is {self.p_aug:g}, expected more than 0 and less than 1.")
 
@@ -124,9 +115,6 @@ class Comparison:
     """What was found.
 
     Attributes:
-        split: The data.
-        plan: What was compared.
-        drawn: The new examples.
         network: The network of all predictors, and why it was chosen.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
@@ -201,8 +189,8 @@ def draw(
 ) -> Drawn:
     """Lets each method make new examples of the training examples; nothing else is known to it.
 
-    Arguments are as for `compare`, and `state` is the file of the state of training. Each method is a job, but for
-    ``both``, which shares the networks of ``learned``.
+    Each method is a job, but for ``both``, which shares the networks of ``learned``. `state` is the file that holds the
+    state of training.
     """
     makers = [method for method in plan.ordered if method not in (PLAIN, LEARNED, BOTH)] + [LEARNED] * plan.learns
     if makers != [OVERSAMPLE]:
@@ -240,13 +228,11 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
     try:
         both.fit(split.train, checkpoint=state)
     except NoNeighborhood as error:
-        shortfall = _sentence(error)
-        made = {LEARNED: [Samples((), plan.n, shortfall=shortfall)] * plan.seeds}
+        made = Drawn({name: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds for name in wanted})
         if BOTH in wanted:
-            geca = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds)
-            half = geca.fit(split.train).sample_each(plan.n // 2)
-            made[BOTH] = [replace(samples, requested=plan.n, shortfall=shortfall) for samples in half]
-        return Drawn({name: made[name] for name in wanted})
+            half = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds).fit(split.train).sample_each(plan.n // 2)
+            made.samples[BOTH] = [replace(own, requested=plan.n, shortfall=_sentence(error)) for own in half]
+        return made
     makers: dict[str, Augmenter] = {LEARNED: both.learned, BOTH: both}
     drawn = Drawn({name: makers[name].sample_each(plan.n) for name in wanted}, both.networks_)
     if display is None:  # where it goes, there may be no GPU

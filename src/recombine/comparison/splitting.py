@@ -73,9 +73,6 @@ def given(train: Sequence[Example], test: Sequence[Example], *, epsilon: float |
     """Takes test examples as they are; what is rare is decided by the training examples alone.
 
     Repetitions of training examples count once; `epsilon` is as for `find_rare`.
-
-    Raises:
-        RecombineError: If there are fewer than two training examples, or only they are word forms.
     """
     distinct = distinct_examples(train, least=2, who="a comparison")
     if are_inflections(distinct) and not are_inflections(test):
@@ -90,9 +87,6 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     so that nothing is tested that cannot be learned; what only one example has is never tested. Inputs that have
     several outputs are not tested either: no prediction could be right for all. Repetitions count once; `epsilon` is as
     for `find_rare`.
-
-    Raises:
-        RecombineError: If there are too few examples.
     """
     distinct = distinct_examples(examples, least=LEAST, who="a comparison without a test set")
     rarity = find_rare(distinct, epsilon=epsilon, seen=True)

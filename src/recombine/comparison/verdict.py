@@ -41,7 +41,6 @@ class Judged:
         scores: The share predicted exactly, by seed; empty if the part is.
         p: Of the paired test against plain over test examples, times the number of methods compared (Bonferroni);
             None for plain, or if there are too few examples.
-        verdict: ``HELPS``, ``DOES_NOT``, ``HARMS`` or ``UNCLEAR``.
         torn: Whether it is unclear because the seeds disagree.
     """
 
@@ -93,12 +92,6 @@ def judge(
     in which both are right everywhere is not against help, nor one in which both are wrong everywhere against harm:
     there it could not have shown. The last two are said only of a method that gave new examples, where predictors were
     trained to the end and learned the task.
-
-    Args:
-        correct: By method.
-        plain: The method that the others are compared with.
-        rare: Tells of each test example whether there is something rare in it.
-        training: How it went.
     """
     flags = np.asarray(rare, dtype=bool)
     chosen: dict[Part, np.ndarray] = {"all": np.ones_like(flags), "rare": flags, "other": ~flags}

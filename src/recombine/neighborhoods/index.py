@@ -58,10 +58,7 @@ def covers(sequence: str, tokens: str) -> bool:
 class Ragged:
     """A table of rows of different lengths: the values that belong to each row, in the order in which they come.
 
-    Attributes:
-        values: All rows, one after the other.
-        sizes: The length of each row.
-        starts: Where each row starts, and where the last one ends.
+    `values` are all rows, one after the other; `starts` is where each starts, and where the last one ends.
     """
 
     def __init__(self, rows: Integers, values: Integers, *, size: int) -> None:
@@ -83,9 +80,6 @@ class Index:
         lengths: The number of tokens of each.
         sets: The distinct token sets, each as its tokens in sorted order.
         set_of: The number of each datum's token set.
-
-    Raises:
-        RecombineError: If there are no examples, or too many distinct tokens.
     """
 
     def __init__(self, examples: Sequence[Example]) -> None:
@@ -257,9 +251,6 @@ class WordForms:
         tag_sets: The distinct sets of tags.
         tags_of: The number of each datum's set of tags.
         members: The data with each set of tags, in order.
-
-    Raises:
-        RecombineError: If an example's input does not end in tags.
     """
 
     def __init__(self, index: Index) -> None:
@@ -315,13 +306,9 @@ def _bag(sequence: str) -> bytes:
 def _occurrences(token: int, count: int) -> int:
     """The bits of the first occurrences of a token: consecutive ones, from a place that is the token's own."""
     start = token * 0x9E3779B1 % 2**32 % BAG_BITS
-    mask = 0
-    for place in range(count):
-        mask |= 1 << (start + place) % BAG_BITS
-    return mask
+    return sum(1 << place % BAG_BITS for place in range(start, start + min(count, BAG_BITS)))
 
 
 def _ones(bags: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    counts = np.bitwise_count(bags)
-    ones: NDArray[np.uint8] = counts[..., 0] + counts[..., 1]
-    return ones
+    counts: NDArray[np.uint8] = np.bitwise_count(bags)
+    return np.add(counts[..., 0], counts[..., 1])

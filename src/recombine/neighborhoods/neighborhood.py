@@ -51,11 +51,7 @@ class Neighborhoods:
         return len(np.unique(self.rows[:, 0])) / distinct if distinct else 0.0
 
     def with_prototypes(self, n: int) -> Self:
-        """Returns the neighborhoods for models with fewer prototypes: distinct rows of the target and the first n.
-
-        Raises:
-            RecombineError: If n is negative or there are not as many prototypes.
-        """
+        """Returns the neighborhoods for models with fewer prototypes: distinct rows of the target and the first n."""
         if not 0 <= n <= self.prototypes:
             raise RecombineError(f"{n} prototypes asked of neighborhoods that have {self.prototypes}.")
         rows = self.rows[:, : n + 1]
@@ -64,11 +60,7 @@ class Neighborhoods:
         return type(self)(rows[first], self.rule, self.settings, self.passed)
 
     def require_rows(self) -> Self:
-        """Returns the neighborhoods if there are any.
-
-        Raises:
-            RecombineError: If no example has a neighborhood, with an account of where the search ended.
-        """
+        """Returns the neighborhoods; if there are none, raises an error with an account of where the search ended."""
         if len(self):
             return self
         hint = "Try another rule, a larger delta, or more data."
@@ -81,11 +73,7 @@ class Neighborhoods:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads what ``save`` wrote.
-
-        Raises:
-            RecombineError: If the file cannot be read, or is not as ``save`` left it.
-        """
+        """Reads what ``save`` wrote."""
         hint = "Compute the neighborhoods again and save them."
         damaged = RecombineError("not an intact file of neighborhoods.", place=str(path), hint=hint)
         rows, description = read_rows(path, damaged)

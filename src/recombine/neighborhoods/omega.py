@@ -53,11 +53,7 @@ class Accepted:
     accept: Callable[[Integers], NDArray[np.bool_]]
 
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement.
-
-        Raises:
-            RecombineError: If next to no row of the whole set meets the condition.
-        """
+        """Returns n rows of prototypes, drawn with replacement."""
         found: list[Integers] = []
         count = tried = 0
         while count < n:
@@ -117,16 +113,10 @@ def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
 
 
 def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, deviations: float | None = 1.0) -> Omega:
-    """Returns the set that goes with the rule of the neighborhoods.
+    """Returns the set that goes with the rule of the neighborhoods that a model was trained on, and their examples.
 
-    Args:
-        neighborhoods: What the model was trained on, with one prototype or two.
-        examples: The examples that the neighborhoods speak of.
-        deviations: Prototypes are not longer than the mean length of those in the same place in the neighborhoods, plus
-            this many standard deviations; the authors' code has 0. None for any length; word forms are never bounded.
-
-    Raises:
-        RecombineError: If the set is empty, or there is nothing to draw since there are no prototypes.
+    Prototypes are not longer than the mean length of those in the same place in the neighborhoods, plus this many
+    standard deviations (`deviations`); the authors' code has 0. None for any length; word forms are never bounded.
     """
     if neighborhoods.prototypes == 0:
         raise RecombineError("neighborhoods without prototypes have no compatible prototypes.")
@@ -141,23 +131,21 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
             bound = of.mean() + deviations * of.std() if len(of) else -np.inf
         pools.append(np.flatnonzero(index.lengths <= bound).astype(np.int32))
     whole = Product([index.originals[pool] for pool in pools])
-
-    def tags_differ(rows: Integers) -> NDArray[np.bool_]:
-        tags = index.words.tags_of[index.originals.searchsorted(rows)]
-        differ: NDArray[np.bool_] = tags[:, 0] != tags[:, 1]
-        return differ
-
-    def lacks_one(rows: Integers) -> NDArray[np.bool_]:
-        sets = index.set_of[index.originals.searchsorted(rows)].tolist()
-        return np.array([len({*index.sets[d1]} - {*index.sets[d2]}) == 1 for d1, d2 in sets], np.bool_)
-
     if len(pools) == 1 or neighborhoods.rule in ("long-short", "swap"):
         return whole
-    if tagged:
-        return Accepted(whole, tags_differ)
-    if neighborhoods.settings.get("difference") == "one-sided":
-        return Accepted(whole, lacks_one)
-    return OneApart(index, *pools)
+    if not tagged and neighborhoods.settings.get("difference") != "one-sided":
+        return OneApart(index, *pools)
+
+    def suits(rows: Integers) -> NDArray[np.bool_]:
+        """Tells where tags differ, or the first prototype has one token that the second lacks."""
+        numbers = index.originals.searchsorted(rows)
+        if tagged:
+            tags = index.words.tags_of[numbers]
+            return np.not_equal(tags[:, 0], tags[:, 1])
+        pairs = index.set_of[numbers].tolist()
+        return np.array([len({*index.sets[d1]} - {*index.sets[d2]}) == 1 for d1, d2 in pairs], np.bool_)
+
+    return Accepted(whole, suits)
 
 
 def _empty() -> RecombineError:

@@ -133,7 +133,8 @@ class LongShort(PairRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_choice("removal", self.removal, "all", "distinct")
+        if self.removal not in ("all", "distinct"):
+            raise RecombineError(f"removal is {self.removal!r}, expected 'all' or 'distinct'.")
 
     def _pairs(self, search: Search, target: int) -> Iterator[tuple[int, list[int]]]:
         strings = search.index.strings
@@ -186,7 +187,8 @@ class LongLong(PairRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_choice("difference", self.difference, "symmetric", "one-sided")
+        if self.difference not in ("symmetric", "one-sided"):
+            raise RecombineError(f"difference is {self.difference!r}, expected 'symmetric' or 'one-sided'.")
 
     def _firsts(self, search: Search, target: int) -> Iterator[int]:
         """Yields the data near to the target that differ from it by one token, in random order."""
@@ -361,11 +363,6 @@ class Tagged(Rule):
     def _pairs(self, search: Search, d1: int, seconds: list[int], ranked: list[int]) -> list[tuple[int, int]]:
         """Returns the pairs of a first prototype and its second ones."""
         return [(d1, d2) for d2 in seconds]
-
-
-def _check_choice(setting: str, value: str, *options: str) -> None:
-    if value not in options:
-        raise RecombineError(f"{setting} is {value!r}, expected {' or '.join(map(repr, options))}.")
 
 
 NEIGHBORHOODS: Mapping[str, type[Rule]] = {

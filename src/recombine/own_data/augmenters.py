@@ -25,7 +25,7 @@ from recombine.augmentation.protocol import (
 )
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import NGRAMS, NOTHING, PAIRS, TOKENS, Rare, Resampler, find_rare, what_is_rare
-from recombine.augmentation.sampler import SamplingSettings
+from recombine.augmentation.sampler import SamplingSettings, Validators
 from recombine.data.code import kind_of
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
@@ -166,9 +166,6 @@ def rarity_rule(
     """Returns what tells rare from common, as a user asked for it; `say` is told what is rare where it was found out.
 
     What is rare among the training examples need not be looked for again where it was `found` already.
-
-    Raises:
-        RecombineError: If `rarity` is none of the types that it can be.
     """
     if rarity is None:
         return Choice(NOTHING, None, "as given: all samples are kept")
@@ -237,9 +234,6 @@ class OwnDataAugmenter(Settings, ABC):
             y: The outputs, if X are the inputs.
             checkpoint: A file to save the state of training to now and then, and to go on from. Methods that train
                 nothing leave it alone.
-
-        Raises:
-            RecombineError: If there is too little to learn from, these are no data, or a setting makes no sense.
         """
         check_function("validator", self.validator)
         shown(self.progress)  # an error that comes before the work costs none
@@ -269,9 +263,6 @@ class OwnDataAugmenter(Settings, ABC):
             n: How many to return, at least 1; default: the augmenter's own.
             seed: The same seed gives the same samples; default: the augmenter's own.
             accept: Rejects candidates, besides the augmenter's own validator and in the same manner.
-
-        Raises:
-            RecombineError: If it was not fitted, n is below 1, the seed below 0, or a function of the user's own fails.
         """
         return self.sample_each(n, seed, accept)[0]
 
@@ -293,11 +284,8 @@ class OwnDataAugmenter(Settings, ABC):
     def fit_resample(self, X: Column, y: Column) -> tuple[Column, Column]:
         """Learns from two columns and returns them with up to ``n`` new examples at their ends, in the types they had.
 
-        Args:
-            X: The inputs: strings, or sequences of tokens, in a list, a tuple, an array or a pandas series.
-            y: The outputs, likewise.
-
-        If fewer than ``n`` can be made, a warning says why.
+        Columns are lists, tuples, arrays or pandas series of strings, or of sequences of tokens. If fewer than ``n``
+        can be made, a warning says why.
         """
         check_request(self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
@@ -317,12 +305,7 @@ class _ByRule(OwnDataAugmenter):
     kind: ClassVar[str]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Writes the examples and the settings, except for functions, to a folder.
-
-        Args:
-            path: The folder.
-            force: Whether what was saved there before may be replaced.
-        """
+        """Writes the examples and the settings, except for functions, to a folder; `force` replaces what is there."""
         if self._learned is None:
             raise unfitted(type(self).__name__)
         with writing_model(Path(path), self.kind, self._saved(), force=force) as folder:
@@ -330,11 +313,9 @@ class _ByRule(OwnDataAugmenter):
 
     @classmethod
     def load(cls, path: str | Path, **settings: Any) -> Self:  # noqa: ANN401
-        """Reads what ``save`` wrote. Functions are not saved: give them again, or a warning says what is there instead.
+        """Reads what ``save`` wrote; settings can be given instead of the saved ones.
 
-        Args:
-            path: The folder.
-            settings: Settings to have instead of the saved ones.
+        Functions are not saved: give them again, or a warning says what is there instead.
         """
         cls._check_names(settings)
         saved = read_model(Path(path), cls.kind, needed=[EXAMPLES])
@@ -513,13 +494,10 @@ class Augmenter(OwnDataAugmenter):
         rule = next(rule for rule in rules if rule.name == found.name)
         return rule, found if asked == AUTO else replace(found, reason=f"as given; {found.reason}")
 
-    def _draw(
-        self, learned: Learned, n: int, seed: int, keep: Validator | Sequence[Validator | None] | None
-    ) -> list[Samples]:
-        assert isinstance(learned.augmenter, Recombination)
+    def _draw(self, learned: Learned, n: int, seed: int, keep: Validators) -> list[Samples]:
         times = f"{self.seeds} x " if self.seeds > 1 else ""
         with shown(self.progress).progress(f"Drawing candidates for {times}{n:,} samples") as report:
-            return learned.augmenter.sample_each(n, seed, keep, report=report, executor=self.executor or SERIAL)
+            return self.networks_.sample_each(n, seed, keep, report=report, executor=self.executor or SERIAL)
 
     @property
     def has_networks(self) -> bool:
@@ -528,18 +506,18 @@ class Augmenter(OwnDataAugmenter):
 
     @property
     def networks_(self) -> Recombination:
-        """The trained networks."""
+        """The trained networks; an error, if rules were trusted and none were trained."""
         if self._learned is None:
             raise unfitted(type(self).__name__)
-        assert isinstance(self._learned.augmenter, Recombination)
+        if not isinstance(self._learned.augmenter, Recombination):
+            hint = "To train networks use Augmenter."
+            raise RecombineError("no networks were trained: rules make the samples.", hint=hint)
         return self._learned.augmenter
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes what was learned to a folder, from which ``recombine augment --model`` can draw, too.
 
-        Args:
-            path: The folder.
-            force: Whether a model that is there may be replaced.
+        With `force`, a model that is there is replaced.
         """
         found = self.networks_
         assert self._learned is not None
@@ -551,11 +529,8 @@ class Augmenter(OwnDataAugmenter):
     def load(cls, path: str | Path, **settings: Any) -> Self:  # noqa: ANN401
         """Reads what ``save`` or ``recombine augment --model`` wrote.
 
-        Functions are not saved: give them again, or a warning says what is there instead.
-
-        Args:
-            path: The folder.
-            settings: Settings to have instead of the saved ones, such as ``device``, ``rarity`` or ``validator``.
+        Settings can be given instead of the saved ones, such as ``device``, ``rarity`` or ``validator``. Functions are
+        not saved: give them again, or a warning says what is there instead.
         """
         cls._check_names(settings)
         found = Recombination.load(path, device=settings.get("device", AUTO))
@@ -601,9 +576,7 @@ class Both(Augmenter):
         assert self._learned is not None
         return alone._remember(self.examples_, self._learned)
 
-    def _draw(
-        self, learned: Learned, n: int, seed: int, keep: Validator | Sequence[Validator | None] | None
-    ) -> list[Samples]:
+    def _draw(self, learned: Learned, n: int, seed: int, keep: Validators) -> list[Samples]:
         if n < 2:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
         assert keep is None or callable(keep)
@@ -619,13 +592,9 @@ class Both(Augmenter):
 
 @dataclass(frozen=True, eq=False)
 class _TakingTurns:
-    """Rules that take turns, fitted, and what was rehearsed with them.
+    """Fitted rules that take turns, what was made rare to rehearse them, and what that showed of each.
 
-    Attributes:
-        rules: The rules by name.
-        rehearsal: What was made rare.
-        verdicts: What the rehearsal of each rule showed.
-        precision: Samples that are right with a smaller probability than this are turned down.
+    Samples that are right with a smaller probability than `precision` are turned down.
     """
 
     rules: Mapping[str, protocol.Augmenter]
@@ -747,26 +716,11 @@ class Auto(Augmenter):
         learned = super()._learn(examples, checkpoint)
         return learned._replace(choices={"method": Choice("learned", ("learned",), why), **learned.choices})
 
-    def _draw(
-        self, learned: Learned, n: int, seed: int, keep: Validator | Sequence[Validator | None] | None
-    ) -> list[Samples]:
+    def _draw(self, learned: Learned, n: int, seed: int, keep: Validators) -> list[Samples]:
         if self.has_networks:
             return super()._draw(learned, n, seed, keep)
         assert keep is None or callable(keep)
         return OwnDataAugmenter._draw(self, learned, n, seed, keep)
-
-    @property
-    def networks_(self) -> Recombination:
-        """The trained networks.
-
-        Raises:
-            RecombineError: If rules were trusted, and no networks were trained.
-        """
-        if self._learned is not None and not self.has_networks:
-            raise RecombineError(
-                "no networks were trained: rules make the samples.", hint="To train networks use Augmenter."
-            )
-        return super().networks_
 
 
 METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {
@@ -799,14 +753,12 @@ def _checked(given: object, examples: int) -> np.ndarray:
             hint=kinds,
         )
     for row in rows:
+        error, hint = "", "Expected prototypes other than the target, which comes first."
         if row[0] in row[1:]:
-            raise RecombineError(
-                f"the neighborhood function gave the row {row}, in which an example is its own prototype.",
-                hint="Expected prototypes other than the target, which comes first.",
-            )
-        if not all(isinstance(place, int | np.integer) and 0 <= place < examples for place in row):
-            raise RecombineError(
-                f"the neighborhood function gave the row {row}.",
-                hint=f"Expected positions from 0 to {examples - 1} of the examples that it was given.",
-            )
+            error = ", in which an example is its own prototype"
+        elif all(isinstance(place, int | np.integer) and 0 <= place < examples for place in row):
+            continue
+        else:
+            hint = f"Expected positions from 0 to {examples - 1} of the examples that it was given."
+        raise RecombineError(f"the neighborhood function gave the row {row}{error}.", hint=hint)
     return np.unique(np.array(rows, dtype=np.int32), axis=0)

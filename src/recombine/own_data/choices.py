@@ -93,9 +93,6 @@ def neighborhoods(
 
     If the examples, all different, are many, some of them tell whether a rule will do, and only the chosen rule is
     applied to all. Rules that do not have as many prototypes as are asked for are passed over.
-
-    Raises:
-        NoNeighborhood: If no example has one, or no rule has that many prototypes.
     """
     tried = trials(examples, rules, prototypes=prototypes, seed=seed, effort=effort)
     if not tried:

@@ -29,16 +29,10 @@ NAMES = (("input", "output"), ("x", "y"), ("source", "target"), ("src", "tgt"))
 
 
 def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None = None) -> list[Example]:
-    """Returns the examples that data stand for.
+    """Returns the examples that data stand for, or that inputs and outputs do.
 
-    Args:
-        data: See ``Data``.
-        outputs: The outputs, if the data are the inputs only.
-        tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers
-            and marks); default: code if all outputs are JSON, else words.
-
-    Raises:
-        RecombineError: If these are no such data, or a side is empty.
+    Tokens of a string are ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks); default: code if all
+    outputs are JSON, else words.
     """
     if tokens is not None:
         check_kind(tokens)
@@ -69,17 +63,7 @@ def as_column(data: Column) -> Column:
 
 
 def as_tokens(side: Side, line: Line, *, tokens: str = "words", name: str = "input") -> Tokens:
-    """Returns the tokens of one side: of a string, or of a sequence of tokens.
-
-    Args:
-        side: The side.
-        line: Where it stands.
-        tokens: What a token of a string is.
-        name: What messages call the side.
-
-    Raises:
-        RecombineError: If it is neither, or empty.
-    """
+    """Returns the tokens of one side, which is a string or a sequence of tokens; messages call it `name`."""
     if isinstance(side, str):
         return check_side(split(side, tokens), name, line=line)
     found = tuple(side) if isinstance(side, Iterable) and not isinstance(side, bytes | Mapping) else (side,)

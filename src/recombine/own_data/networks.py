@@ -144,16 +144,9 @@ def length(
 ) -> Choice[Recipe]:
     """Chooses how long a network trains: the epochs of its recipe, within bounds, for data of any size.
 
-    What goes by the names of twins is learned late, so with twins the least is twice as much.
-
-    Args:
-        recipe: How the network is built and trained.
-        most: The most steps, if the recipe has no bound of its own. None: the recipe is a user's, and stays as it is.
-        epochs: What a user asks for instead.
-        max_time: A user's bound on time, in seconds.
-
-    Raises:
-        RecombineError: If there are no such epochs, or is no such time.
+    What goes by the names of twins is learned late, so with twins the least is twice as much. A recipe without a bound
+    of its own has the `most` steps; None: it is a user's, and stays as it is. Users may ask for epochs instead, and
+    bound the time, in seconds.
     """
     if epochs is not None:
         recipe = replace(recipe, epochs=epochs, min_steps=0, max_steps=None)
@@ -173,9 +166,8 @@ def length(
 
 def taken_length(length: Choice[Recipe], history: History) -> Choice[Recipe]:
     """Returns how long a network was to train, and whether the bound on time ended it."""
-    if not history.stopped_early:
-        return length
-    return replace(length, reason=f"{length.reason}; max_time stopped it after {len(history.loss):,} epochs")
+    stopped = f"; max_time stopped it after {len(history.loss):,} epochs" if history.stopped_early else ""
+    return replace(length, reason=f"{length.reason}{stopped}")
 
 
 def _sized(size: str, *, small: Recipe, paper: Recipe) -> Recipe:
@@ -219,17 +211,10 @@ def choose_predictor(
         folds, share = (FOLDS, TRIED_ON_GPU) if resolve(device).type == "cuda" else (1, TRIED_ON_CPU)
         parts = _folds(distinct, folds, seed)
         held_out, accuracy, cut_short = len(parts) * len(parts[0][1]), [], False
+        unstopped: dict[str, Any] = {"held_out": 0.0, "patience": 0, "stop_at_lr": 0.0, "decay_at": 0}
         for name, recipe in candidates.items():
-            short = replace(
-                recipe,
-                held_out=0.0,
-                max_steps=max(1, int(share * recipe.duration(len(parts[0][0])).steps)),
-                patience=0,
-                stop_at_lr=0.0,
-                decay_at=0,
-                own_epochs=False,
-                max_time=limit / len(candidates),
-            )
+            steps = max(1, int(share * recipe.duration(len(parts[0][0])).steps))
+            short = replace(recipe, **unstopped, own_epochs=False, max_steps=steps, max_time=limit / len(candidates))
             right, stopped = _tried(short, parts, seed, device)
             accuracy.append(right)
             cut_short |= stopped

@@ -100,10 +100,6 @@ class Predictor(Settings):
             augmented_each: New examples of each network's own, instead.
             p_aug: The probability that a training example is a new one; default: chosen by how many there are.
             checkpoint: A file to save the state of training to now and then, and to go on from.
-
-        Raises:
-            RecombineError: If there is nothing to learn from, or p_aug is no probability below 1 or there are no new
-                examples that it could be of.
         """
         display = shown(self.progress)
         check_request(1, self.seed)
@@ -168,13 +164,9 @@ class Predictor(Settings):
     def predict(self, inputs: str | Iterable[Side]) -> Side | list[Side]:
         """Returns the output for an input, or the outputs for several; a warning names tokens never seen in training.
 
-        Args:
-            inputs: A string, for which the output is a string; a tuple of tokens, for which it is a tuple; or several
-                of them in a list, a column or an array, for which it is a list. Of examples, the inputs count. A word
-                form is a string such as ``geldi``, its analysis one such as ``gel [V] [PST]``.
-
-        Raises:
-            RecombineError: If it was not fitted, or an input is none.
+        The output for a string is a string, for a tuple of tokens a tuple; for several of them in a list, a column or
+        an array, it is a list. Of examples, the inputs count. A word form is a string such as ``geldi``, its analysis
+        one such as ``gel [V] [PST]``.
         """
         if not isinstance(inputs, Iterable):
             raise RecombineError(f"{inputs!r} is no input.", hint="Give a string, a tuple of tokens, or several.")
@@ -215,12 +207,7 @@ class Predictor(Settings):
     def score(self, test: Data, outputs: Column | None = None) -> float:
         """Returns the share of test examples whose output is predicted exactly; it warns as ``predict`` does.
 
-        Args:
-            test: Examples, pairs, a data frame or a data set; or a column of inputs.
-            outputs: The outputs, if the test data are the inputs only.
-
-        Raises:
-            RecombineError: If it was not fitted, or there is nothing to score.
+        Test examples are given as for ``fit``: all in one, or the inputs and the outputs.
         """
         examples = as_examples(test, outputs, tokens=self.tokens_)
         if self._are_word_forms:
@@ -247,12 +234,7 @@ class Predictor(Settings):
         return self._fitted
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Writes the network to a folder, from which ``recombine predict`` can predict, too.
-
-        Args:
-            path: The folder.
-            force: Whether a model that is there may be replaced.
-        """
+        """Writes the network to a folder, from which ``recombine predict`` can predict, too; `force` replaces one."""
         fitted = self.networks_
         assert self.report_ is not None
         # The tokens of word forms are known.
@@ -265,10 +247,7 @@ class Predictor(Settings):
     def load(cls, path: str | Path, *, tokens: str | None = None, device: str = "auto") -> Self:
         """Reads what ``save`` or ``recombine train`` wrote; of several networks, the first predicts.
 
-        Args:
-            path: The folder.
-            tokens: What a token of a string is, if it is not to be what it was in training.
-            device: ``auto``, ``cpu`` or ``cuda``.
+        A token of a string is what it was in training, unless `tokens` says otherwise.
         """
         found = predictor.Predictor.load(path, device=device)
         kind = tokens or kind_of_tokens(found.notes) or "words"

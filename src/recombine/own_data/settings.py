@@ -128,11 +128,7 @@ class Settings:
         return {setting.name: getattr(self, setting.name) for setting in fields(self) if setting.init}  # type: ignore[arg-type]
 
     def set_params(self, **params: object) -> Self:
-        """Changes settings, as scikit-learn does in searches.
-
-        Raises:
-            RecombineError: If there is no setting of a name.
-        """
+        """Changes settings, as scikit-learn does in searches."""
         self._check_names(params)
         for name, value in params.items():
             setattr(self, name, value)
@@ -211,7 +207,7 @@ def training(what: str, display: Display, state: Path | None) -> Iterator[Report
     """Gives what training is to report to, so that the state of a run with other settings is neither used nor lost.
 
     Training goes on only from a state with its own settings and data, and replaces any other at its first save. Which
-    of the two it is shows after the first epoch. The state of another run has a second name until `forget_state`.
+    of the two it is shows after the first epoch. The state of another run is kept aside until `forget_state`.
     """
     with display.progress(f"{TRAINING} {what}") as report:
         if state is None or not state.exists():
@@ -220,7 +216,6 @@ def training(what: str, display: Display, state: Path | None) -> Iterator[Report
         run = read_tensors(state)[1].get("run")
         if not isinstance(run, str) or not run.isalnum():  # it becomes a part of a file's name
             raise damaged(state)
-        # The state gets a second name: what takes the place of the first leaves the second alone.
         aside = state.with_name(f"{state.name}{ASIDE}{run[:8]}")
         try:
             aside.unlink(missing_ok=True)  # an earlier state of the same run

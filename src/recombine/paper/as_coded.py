@@ -113,9 +113,6 @@ class RareFocused:
     Draws come in fours around one random rare example. Those with the most tags in common are the most like it, save
     that in every second four those with exactly the same tags come before; ties go to the examples that come first.
     Rare tags are tokens, e.g. ``"[PST]"``.
-
-    Raises:
-        RecombineError: If no example has a rare tag, or there are fewer than three distinct examples.
     """
 
     def __init__(self, examples: Sequence[Example], *, rare: Collection[str]) -> None:

@@ -90,11 +90,7 @@ class Joint:
     """Splits that train recombination networks of one recipe as one population, and what each needs of them.
 
     Networks of a population know the tokens of all splits, so that they start from other weights than networks trained
-    alone. Their keys name the whole population.
-
-    Args:
-        needs: What each split needs of the networks, first of all the networks themselves.
-        work: The work on each split.
+    alone. Their keys name the whole population. What a split needs of the networks are, first of all, themselves.
     """
 
     def __init__(self, needs: Mapping[str, Sequence[Need]], work: Mapping[str, Work]) -> None:

@@ -27,12 +27,9 @@ from recombine.paper.work import Job, Population, Work
 
 @dataclass
 class Experiment:
-    """One row on one split, on its way.
+    """One row on one split, on its way: its samples by seed, predictors to train, and outputs for the test set by seed.
 
-    Attributes:
-        samples: The new examples of each seed, once there are any.
-        jobs: The predictors that it needs; none for a dash or direct inference.
-        outputs: Predictions for the test set by seed, once there are any.
+    A dash or direct inference needs no predictors.
     """
 
     row: str
@@ -58,11 +55,9 @@ class Matrix:
         cache: Where finished stages are kept; whoever it tells of damage is told what has been done, too.
         expect: Is told how much effort is left.
         elsewhere: Is told of each stage that was done elsewhere: its name, effort and seconds.
-        scale: What the experiments are made on and with.
         known: All rows there are, among them the reference.
         command: The words that were typed, for the records.
         population: How many predictors are trained as one.
-        graphs: Use CUDA graphs on a GPU.
         executor: Who does the work; if machines other than this one, they share the cache's folder.
     """
 
@@ -89,19 +84,12 @@ class Matrix:
         settings = [self.scale.settings(row, split) for row, split in chosen]
         reference = [row for row in (*self.rows, *self.known) if row.name == self.scale.reference][:1]
         self.references = {split: self.scale.settings(row, split) for split in self.splits for row in reference}
-        self.work = {
-            split: Work(
-                split,
-                [self.scale.task(split, seed) for seed in self.seeds],
-                self.seeds,
-                self.cache,
-                self.device,
-                self.progress,
-                graphs=self.graphs,
-                by_rule=Processes() if self.executor.here else SERIAL,  # others have all processors at work already
-            )
-            for split in self.splits
-        }
+        by_rule = Processes() if self.executor.here else SERIAL  # others have all processors at work already
+        self.work = {}
+        for split in self.splits:
+            tasks = [self.scale.task(split, seed) for seed in self.seeds]
+            own = (self.seeds, self.cache, self.device, self.progress, self.graphs, by_rule)
+            self.work[split] = Work(split, tasks, *own)
         self.experiments = [
             Experiment(row.name, found, self.work[split]) for (row, split), found in zip(chosen, settings, strict=True)
         ]
@@ -109,10 +97,7 @@ class Matrix:
     def run(self) -> None:
         """Does what is not done yet, and writes a record of each experiment as soon as its figures are there.
 
-        What fails leaves the rest alone.
-
-        Raises:
-            RecombineError: When all else is done, if something failed.
+        What fails leaves the rest alone, and is an error when all else is done.
         """
         run, on_device = Run(), self.executor.on(self.device.type)
         self.expect(self._left())
@@ -226,8 +211,7 @@ class Matrix:
         """Returns the populations to train: those of which a predictor is missing, without the others if they can."""
         found = []
         for work, population in self.populations:
-            missing = [job for job in population.jobs if not work.has(population.stage(job))]
-            if missing:
+            if missing := [job for job in population.jobs if not work.has(population.stage(job))]:
                 fewer = Population(missing)
                 found.append((work, fewer if fewer.shared == population.shared else population))
         return found

@@ -84,20 +84,16 @@ def sampled_part(samples: Sequence[Samples], tasks: Sequence[Task], seeds: Seque
         for new, task in zip(samples, tasks, strict=True)
     ]
     shares = [found.right / found.n for found in audits if found is not None and found.right is not None]
+    listing = []
+    for seed, example in _some([(seed, new) for seed, own in zip(seeds, samples, strict=True) for new in own]):
+        right = None if tasks[0].gold is None else tasks[0].gold(example.x) == example.y
+        listing.append({"seed": seed, "x": " ".join(example.x), "y": " ".join(example.y), "right": right})
     return {
         "samples": [None if found is None else asdict(found) for found in audits],
         "samples_right": asdict(summarize(shares)) if shares else None,
         "kept": [len(new) for new in samples],
         "rejected": [dict(new.rejected) for new in samples],
-        "listing": [
-            {
-                "seed": seed,
-                "x": " ".join(example.x),
-                "y": " ".join(example.y),
-                "right": None if tasks[0].gold is None else tasks[0].gold(example.x) == example.y,
-            }
-            for seed, example in _some([(seed, new) for seed, own in zip(seeds, samples, strict=True) for new in own])
-        ],
+        "listing": listing,
     }
 
 
@@ -192,11 +188,7 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
 
 
 def expect_all_seeds(folder: Path, experiments: Iterable[tuple[str, str]], seeds: Sequence[int]) -> None:
-    """Makes sure that records to be written, of these rows and columns, replace none that has further seeds.
-
-    Raises:
-        RecombineError: If one would be lost.
-    """
+    """Raises an error if a record to be written, of these rows and columns, would replace one with further seeds."""
     wanted = set(experiments)
     for record in read_records(folder):
         there = record.get("seeds", ())
@@ -211,24 +203,20 @@ def expect_all_seeds(folder: Path, experiments: Iterable[tuple[str, str]], seeds
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
-    """Reads all records of a folder.
-
-    Raises:
-        RecombineError: If a file is no record, has no checksum, or is not as it was written.
-    """
-    found = []
+    """Reads all records of a folder; a file that is no record, or is not as it was written, is an error."""
+    found, what = [], "this is no record of an experiment"
     for path in sorted(folder.glob("*.json")):
         try:
             content: dict[str, Any] = json.loads(read_whole(path).decode("utf-8"))
             typed(content, _Record, further=True)
+            in_bytes = (content.get("tested", -1) + 7) // 8
+            if any(not in_bytes or len(text) != 4 * ((in_bytes + 2) // 3) for text in content.get("correct", [])):
+                raise ValueError
         except (OSError, ValueError, RecursionError) as error:
-            raise RecombineError("this is no record of an experiment.", place=str(path)) from error
+            raise RecombineError(f"{what}.", place=str(path)) from error
         except RecombineError as error:
-            message = f"this is no record of an experiment: {error.message}"
+            message = f"{what}: {error.message}"
             raise RecombineError(message, place=error.place or str(path), hint=error.hint) from error
-        in_bytes = (content.get("tested", -1) + 7) // 8
-        if any(not in_bytes or len(text) != 4 * ((in_bytes + 2) // 3) for text in content.get("correct", [])):
-            raise RecombineError("this is no record of an experiment.", place=str(path))
         unseal(content, place=str(path), hint="Get it again, or make it again.")
         found.append(content)
     return found
@@ -255,17 +243,16 @@ def provenance(command: Sequence[str], device: str) -> dict[str, str]:
 @cache
 def commit() -> str:
     """Returns the commit of this code, if it lies in a repository of its own, or what RECOMBINE_COMMIT says."""
-    told = os.environ.get("RECOMBINE_COMMIT")
-    if told:
+    if told := os.environ.get("RECOMBINE_COMMIT"):
         return told
     # An installed copy may lie within a repository of its user's, whose commit says nothing of it.
     said = ""
-    for words in (("ls-files", "--error-unmatch", Path(__file__).name), ("rev-parse", "HEAD")):
-        try:
+    try:
+        for words in (("ls-files", "--error-unmatch", Path(__file__).name), ("rev-parse", "HEAD")):
             command = ["git", "-C", str(Path(__file__).parent), *words]
             said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-        except (OSError, subprocess.CalledProcessError):
-            return "unknown"
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
     return said
 
 

@@ -81,11 +81,7 @@ class Row:
 
 
 def read_rows(further: Path | None = None, table: Table = TABLE_1) -> list[Row]:
-    """Returns the rows of a table in order: the shipped ones, then those of a folder of files of the same form.
-
-    Raises:
-        RecombineError: If a file cannot be read, or two rows have one name, or one in the names of files.
-    """
+    """Returns the rows of a table in order: the shipped ones, then those of a folder of files of the same form."""
     shipped = resources.files("recombine.paper").joinpath(*table.folder.split("/"))
     files = {file.name: file for file in shipped.iterdir() if file.name.endswith(".toml")}
     common = _layer(_parsed(files.pop(DEFAULTS)), DEFAULTS, table)
@@ -110,11 +106,7 @@ def in_file_names(name: str) -> str:
 def chosen(
     rows: Sequence[Row], names: Sequence[str] | None, splits: Sequence[str], table: Table = TABLE_1
 ) -> list[Row]:
-    """Returns the rows of these names (None: all) that are run on one of the splits, in the table's order.
-
-    Raises:
-        RecombineError: If there is no such row or split, or a row is run on none of the splits.
-    """
+    """Returns the rows of these names (None: all) that are run on one of the splits, in the table's order."""
     for split in splits:
         if not table.has(split):
             raise unknown("split", split, table.splits)

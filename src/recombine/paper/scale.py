@@ -30,12 +30,9 @@ SMALL = replace(
 
 @dataclass(frozen=True)
 class Scale:
-    """What the experiments are made on and with; a rehearsal makes both smaller.
+    """What the experiments are made on (for seeds that share data, the same object) and with.
 
-    Attributes:
-        task: Gives the data of a split for a seed; for seeds that share data, the same object.
-        settings: Gives the settings of a row on a split.
-        reference: The row whose samples say which test items are shown for all rows of a split; None: none are.
+    The samples of the reference say which test items are shown for all rows of a split; None: none are.
     """
 
     task: Callable[[str, int], Task] = lambda split, _: task(split)
@@ -77,6 +74,7 @@ def tiny_word_forms(found: Settings) -> Settings:
 
 
 def _tiny(found: Settings) -> Settings:
+
     def tiny(recipe: Recipe, epochs: int, max_steps: int | None) -> Recipe:
         network = replace(
             recipe.network,

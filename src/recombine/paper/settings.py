@@ -113,11 +113,7 @@ WORD_FORMS = Settings(
 
 
 def settings(row: Row, split: str, base: Settings | None = None) -> Settings:
-    """Returns the settings of a row on a split: those of its file, over those that it shares with others, over `base`.
-
-    Raises:
-        RecombineError: If a file has a key that there is not, or a value of another type than expected.
-    """
+    """Returns the settings of a row on a split: those of its file, over shared ones, over `base`."""
     found = base or Settings()
     for layer in row.layers:
         found = updated(found, layer.table, place=layer.place)
@@ -130,9 +126,6 @@ def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str
 
     A field that is a dataclass itself takes a table; one that holds a rule for neighborhoods may change it with the key
     ``rule``.
-
-    Raises:
-        RecombineError: If a key is no field, or a value is not of the field's type or makes no sense.
     """
     types = get_type_hints(type(record))
     known = [field.name for field in fields(record) if field.init and not f"{within}{field.name}".endswith(FILLED_IN)]

@@ -58,7 +58,6 @@ class Column:
     """Figures of one kind, one for each row.
 
     Attributes:
-        title: For people.
         of: The column of the records that it is made from.
         figures: Gives what a record says.
         published: Gives a row's figure in the paper: None for its dash, no key where it has none.
@@ -73,11 +72,7 @@ class Column:
 
 
 def in_order(records: Sequence[Record], rows: Sequence[Row], table: Table = TABLE_1) -> Records:
-    """Returns the records in a table's order; rows that no file describes, and other columns, come last.
-
-    Raises:
-        RecombineError: If a record of Table 2 is asked for and is not one of word forms.
-    """
+    """Returns the records in a table's order; rows that no file describes, and other columns, come last."""
     for record in records if table is TABLE_2 else ():
         if not table.has(record["column"]) or "counts" not in record:
             raise RecombineError(f"the record of {record['row']!r} on {record['column']!r} is none of Table 2.")
@@ -89,17 +84,11 @@ def in_order(records: Sequence[Record], rows: Sequence[Row], table: Table = TABL
 
 def scan_columns(records: Records, rows: Sequence[Row]) -> list[Column]:
     """Returns the columns of Table 1 that there are records of."""
-    found = dict.fromkeys(column for _, column in records)
-    return [
-        Column(
-            title=split,
-            of=split,
-            figures=scan_figures,
-            published={row.name: row.published[split] for row in rows if split in row.published},
-        )
-        for split in dict.fromkeys([*SPLITS, *found])
-        if split in found
-    ]
+    found, columns = dict.fromkeys(column for _, column in records), []
+    for split in (split for split in dict.fromkeys([*SPLITS, *found]) if split in found):
+        published = {row.name: row.published[split] for row in rows if split in row.published}
+        columns.append(Column(title=split, of=split, figures=scan_figures, published=published))
+    return columns
 
 
 def scan_figures(record: Record) -> Figures:
@@ -119,17 +108,11 @@ def word_form_columns(
     for name in sorted(found, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf):
         language, number = name.rsplit("-", 1)
         for part in parts:
-            title = f"{name} {part.name}"
+            title, figures = f"{name} {part.name}", partial(word_form_figures, part=part, metric=metric)
             told = {"language": language, "hints": int(number), "part": part.name, "metric": metric}
-            columns.append(
-                Column(
-                    title=title,
-                    of=name,
-                    figures=partial(word_form_figures, part=part, metric=metric),
-                    published=_published(name, part, metric),
-                    told={"column": f"{title} {metric}", **told},
-                )
-            )
+            published = _published(name, part, metric)
+            told = {"column": f"{title} {metric}", **told}
+            columns.append(Column(title=title, of=name, figures=figures, published=published, told=told))
     return columns
 
 
@@ -192,25 +175,22 @@ def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
     found = []
     for (row, name), record in records.items():
         for column in (each for each in columns if each.of == name):
-            ours, (paper, paper_std) = column.figures(record)[0], column.published.get(row) or (None, None)
-            cell = {
-                "row": row,
-                "column": column.title,
-                "mean": ours.mean if ours else None,
-                "std": ours.deviation if ours else None,
-                "seeds": ours.n if ours else _seeds(record),
-                "paper": paper,
-                "paper_std": paper_std,
-            }
-            found.append(cell | {**column.told})
+            summary = column.figures(record)[0]
+            ours = (summary.mean, summary.deviation, summary.n) if summary else (None, None, _seeds(record))
+            names = ("mean", "std", "seeds", "paper", "paper_std")
+            figures = dict(zip(names, (*ours, *(column.published.get(row) or (None, None))), strict=True))
+            found.append({"row": row, "column": column.title, **figures, **column.told})
     return found
 
 
 def word_form_cells(records: Records) -> list[dict[str, Any]]:
     """Returns all figures of Table 2; each has its language, hints (per tense), part (test items) and metric, too."""
-    kinds = [(part, metric) for part in PARTS for metric in METRICS]
-    columns = [each for part, metric in kinds for each in word_form_columns(records, metric=metric, parts=[part])]
-    return cells(records, columns)
+    kinds = ((part, metric) for part in PARTS for metric in METRICS)
+    return cells(records, [each for part, of in kinds for each in word_form_columns(records, metric=of, parts=[part])])
+
+
+def _drawn_in_vain(record: Record) -> int:
+    return sum(count for each in record.get("rejected", []) for count in each.values())
 
 
 def _seeds(record: Record) -> int:
@@ -235,7 +215,7 @@ def lines(
             ours = theirs = right = seeds = ""
             if (record := records.get((row, column.of))) is not None:
                 summary, _ = column.figures(record)
-                drawn = sum(count for each in record.get("rejected", []) for count in each.values())
+                drawn = _drawn_in_vain(record)
                 dash = "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
                 ours = _figure(summary) if summary else dash
                 right = f"{found['mean']:.0%}" if (found := record.get("samples_right")) else ""
@@ -269,8 +249,7 @@ def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
 
 def best_rows(records: Records, column: Column) -> tuple[str, ...]:
     """Returns the rows of a column that are not significantly worse than the best: paired t-tests over items."""
-    scores = comparable(records, column)
-    return best(scores) if scores else ()
+    return best(scores) if (scores := comparable(records, column)) else ()
 
 
 def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
@@ -306,19 +285,18 @@ def sample_reports(records: Records) -> list[dict[str, Any]]:
         audits = [audit for audit in record["samples"] if audit is not None]
         kept, novel, in_test = (sum(audit[name] for audit in audits) for name in ("n", "novel", "inputs_in_test"))
         right = [audit["right_and_novel"] for audit in audits]
-        reports.append(
-            {
-                "row": row,
-                "column": column,
-                "seeds": len(record["seeds"]),
-                "samples": kept,
-                "rejected": sum(count for each in record["rejected"] for count in each.values()),
-                "novel": novel,
-                "right": sum(right) / novel if novel and None not in right else None,
-                "inputs_in_test": in_test / kept if kept else None,
-                "listing": record["listing"],
-            }
-        )
+        report = {
+            "row": row,
+            "column": column,
+            "seeds": len(record["seeds"]),
+            "samples": kept,
+            "rejected": _drawn_in_vain(record),
+            "novel": novel,
+            "right": sum(right) / novel if novel and None not in right else None,
+            "inputs_in_test": in_test / kept if kept else None,
+            "listing": record["listing"],
+        }
+        reports.append(report)
     return reports
 
 

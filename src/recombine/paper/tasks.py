@@ -132,9 +132,7 @@ def no_word_form(sample: Example) -> str | None:
 class WordFormTasks:
     """Gives the task of a language and number of hints, such as ``spanish-8``, for a seed: seeds take splits in turn.
 
-    Args:
-        source: A folder with the shared task's files; None to download them.
-        part: Gives what of each split is wanted.
+    Files of the shared task are in the folder `source`, or are downloaded. `part` gives what of each split is wanted.
     """
 
     def __init__(self, source: Path | None, part: Callable[[FewShot], FewShot] = lambda split: split) -> None:

@@ -47,12 +47,10 @@ PAIRS = (1, 10, 30)
 
 @dataclass(frozen=True)
 class Job:
-    """One predictor to train.
+    """One predictor to train on a task's originals and samples, if there are any, seen with probability `p_aug`.
 
-    Attributes:
-        inputs: What its predictions depend on, except for those that are trained beside it.
-        samples: The new examples that it sees; none: the originals only.
-        p_aug: How often it sees one; None: all examples count alike.
+    `inputs` are what its predictions depend on, except for those that are trained beside it. If `p_aug` is None, all
+    examples count alike.
     """
 
     inputs: Mapping[str, Any]
@@ -115,7 +113,6 @@ class Work:
         tasks: The data of each seed, as many for each; most often the same for all.
         seeds: One network of each kind for each.
         device: Where networks run; another kind of device draws other random numbers.
-        graphs: Use CUDA graphs on a GPU.
         by_rule: Who draws samples by rule, where seeds have data of their own: a fit of GECA may take half a minute.
         populations: By recipe of recombination networks that several splits train as one: the data and seeds of all.
     """
