@@ -104,7 +104,7 @@ def with_method(text: str) -> str:
         (JSONL, (with_method('"score": 1'),), "unknown key of provenance 'score'"),
         (JSONL, (with_method('"prototypes": 1'),), "provenance.prototypes is 1; expected a list"),
         (JSONL, (with_method('"prototypes": [{"x": ["a"]}]'),), "provenance.prototypes[0] lacks 'y'; found"),
-        (JSONL, (with_method('"log_probability": NaN'),), "NaN"),
+        (JSONL, (with_method('"log_probability": NaN'),), "found nan as log_probability"),
         (JSONL, (with_method('"log_probability": -1e999'),), "found -inf as log_probability"),
         (JSONL, (with_method(f'"log_probability": 1{"0" * 400}'),), "; expected a number"),
         (JSONL, (with_method('"log_probability": true'),), "provenance.log_probability is True; expected a n"),

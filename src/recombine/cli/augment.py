@@ -185,6 +185,7 @@ def _is_given(request: Request, option: str) -> bool:
 
 def _check(request: Request) -> None:
     """Raises an error for what cannot be done, before anything is read."""
+    from recombine.data.store import check_free_model
     from recombine.neighborhoods import NEIGHBORHOODS
     from recombine.own_data.augmenters import METHODS
 
@@ -208,7 +209,7 @@ def _check(request: Request) -> None:
             hint="For the safest samples give a small one, such as 0.1.",
         )
     if request.model is not None and not request.is_trained:
-        files.check_model(request.model, force=False)
+        check_free_model(Path(request.model), force=False)
 
 
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler | Spans":

@@ -244,14 +244,6 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
         output.check_free(target, force=force)
 
 
-def check_model(folder: str, *, force: bool) -> None:
-    """Raises an error if a model may not or cannot be written to a folder, before any work is done for it."""
-    from recombine.data.store import check_free_model
-
-    check_free_model(Path(folder), force=force)
-    output.check_folder(Path(folder).absolute().parent, place=folder)
-
-
 def check_apart(targets: Iterable[str], sources: Iterable[str | None]) -> None:
     """Raises an error if a file to be written is one that is read, which not even --force may replace."""
     read = {Path(source).resolve() for source in sources if source not in (None, STANDARD)}

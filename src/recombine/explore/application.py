@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
 from recombine.data.files import read, write
-from recombine.data.output import check_free, locked, sweep
+from recombine.data.output import check_free, locked
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
@@ -63,7 +63,6 @@ class Keeper:
             RecombineError: If it is there already, or the file cannot be read or written.
         """
         with self._lock, locked(self.path, say=lambda _: None):  # other pages may keep samples in the same file
-            sweep(self.path)
             kept = self._read()
             if sample in kept:
                 raise RecombineError("this sample is kept already.")

@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from recombine.data.output import replacing
-from recombine.data.store import check_regular, read_model
+from recombine.data.output import check_regular, replacing
+from recombine.data.store import read_model
 from recombine.data.text import check_kind
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
