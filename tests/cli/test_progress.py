@@ -72,18 +72,6 @@ def test_on_a_terminal_there_is_a_bar_on_standard_error(
         assert part in captured.err
 
 
-def test_drawing_that_takes_long_says_a_line_now_and_then_also_if_it_gets_no_further(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with progress("Drawing 5,000 samples") as report:
-        for seconds in (1, 29, 31, 59, 62, 80):
-            clock.now = seconds
-            report(min(1000 + seconds, 1031), 5000, "1,031 of 5,000")
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines() == ["Drawing 5,000 samples: 1,031 of 5,000"] * 2
-
-
 def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -121,36 +121,6 @@ def stopped(arguments: list[object], *, after: int, signal: str = "signal.SIGKIL
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
-def test_a_killed_training_of_predictors_goes_on_to_the_same_result(run: Run, train: Path, tmp_path: Path) -> None:
-    arguments = ["train", train, "--device", "cpu", "--seeds", 2, "--epochs", 10, "-o"]
-    assert run(*arguments, tmp_path / "whole").ok
-    killed = stopped([*arguments, tmp_path / "model"], after=6)
-    assert killed.returncode == -9
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".model.lock", "model.training", "train.tsv", "whole"]
-    resumed = run(*arguments, tmp_path / "model").ok
-    percentages = [line.split(" %")[0].split()[-1] for line in resumed.err.splitlines() if " %, " in line]
-    assert percentages == ["70", "80", "90", "100"]
-    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
-    assert weights[0] == weights[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
-
-
-@pytest.mark.slow
-def test_a_killed_augmentation_goes_on_to_the_same_samples(run: Run, train: Path, tmp_path: Path) -> None:
-    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "--temperature", 1, "-o"]
-    whole, new = tmp_path / "whole.jsonl", tmp_path / "new.jsonl"
-    assert run(*arguments, whole).code == 0
-    for saves in (2, 5):  # in training, and before samples are drawn
-        assert stopped([*arguments, new], after=saves).returncode == -9
-        left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
-        assert sorted(path.name for path in tmp_path.iterdir()) == left
-        assert run(*arguments, new).code == 0
-        assert new.read_bytes() == whole.read_bytes()
-        new.unlink()
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["train.tsv", "whole.jsonl"]
-
-
 def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:
     arguments = ["train", train, "--device", "cpu", "-o", tmp_path / "model"]
     done = stopped(arguments, after=3, signal="signal.SIGINT")

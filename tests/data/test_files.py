@@ -16,8 +16,6 @@ from recombine.errors import RecombineError
 from recombine.example import Example, Provenance, Tokens
 from recombine.inflection import Inflection
 
-PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data"
-
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r")
 words = st.text(characters.filter(lambda character: character != " "), min_size=1, max_size=6)
 
@@ -139,33 +137,6 @@ def test_any_tokens_are_written_unchanged_or_refused(
         assert not list(tmp_path.iterdir())
     else:
         assert files.read(tmp_path / "file", format=format, tokens=tokens) == items
-
-
-HARD = (
-    "istanbul\tİSTANBUL'da\tN;LOC\n"
-    "ıi\u0307\te\u0301é \u202b\u05d0\u05d1\u202c\tV;PST\n"
-    "كتب\tيكتب لي\tV;IND\n"
-    " a \tb  b\tX;{A/B}\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "format"),
-    [
-        ("hard", "sigmorphon"),
-        *((f"sigmorphon2018/{language}-train-high", "sigmorphon") for language in ("spanish", "swahili", "turkish")),
-        ("scan/tasks_test_addprim_jump.txt", "scan"),
-    ],
-)
-def test_files_come_back_byte_for_byte(tmp_path: Path, name: str, format: str) -> None:
-    source = PUBLISHED / name
-    if name == "hard":
-        source = tmp_path / "hard.tsv"
-        source.write_bytes(HARD.encode())
-    if not source.exists():
-        pytest.skip(f"the published data is not at {source}")
-    files.write(files.iterate(source), tmp_path / "out", format=format)
-    assert (tmp_path / "out").read_bytes() == source.read_bytes()
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])

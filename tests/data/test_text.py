@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from recombine.data.text import MAX_LINE, Line, check_side, join, read_lines, shown, split
+from recombine.data.text import MAX_LINE, Line, check_side, read_lines, shown
 from recombine.errors import RecombineError
 
 Make = Callable[[bytes], Path]
@@ -99,16 +97,6 @@ def test_what_cannot_be_opened(tmp_path: Path, file: Make) -> None:
         error = error_of(path)
         assert message in error.message
         assert error.place == str(path)
-
-
-@given(st.lists(st.characters()))
-def test_characters_come_back(side: list[str]) -> None:
-    assert split(join(side, "characters"), "characters") == tuple(side)
-
-
-@given(st.lists(st.text(st.characters(exclude_characters=" "), min_size=1)), st.integers(1, 3))
-def test_words_come_back_however_many_spaces(side: list[str], spaces: int) -> None:
-    assert split(join(side, "words").replace(" ", " " * spaces), "words") == tuple(side)
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,6 @@ def generated(augmenter: Recombination, prototypes: tuple[Example, ...], twins: 
     return vocabulary.decode(ids[0, 0].tolist())
 
 
-@pytest.mark.parametrize("second", ["jump", "look", "turn twice"])
-def test_greedy_steps_give_what_the_decoder_gives(augmenter: Recombination, explorer: Explorer, second: str) -> None:
-    prototypes = (PROTOTYPES[0], example(second))
-    assert walk(explorer, GREEDY, prototypes) == generated(augmenter, prototypes)
-
-
 def test_twins_are_known_by_other_names() -> None:
     recipe = replace(QUICK_GENERATOR, twins=4, stand_ins=0.0, max_steps=40)
     augmenter = Recombination(LongShort(), recipe, device="cpu").fit(TASK.train)

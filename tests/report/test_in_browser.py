@@ -244,24 +244,6 @@ def test_nothing_is_wider_than_the_window(page: Page) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_long_words_and_wide_heat_maps_do_not_widen_a_phone(chromium: Page, tmp_path: Path) -> None:
-    long = "endless" * 40
-    run = sample_run()
-    run.update(title=long, verdict=long, rejected={long: 3}, turned_down=[{"x": [long], "y": [long], "reason": long}])
-    run["samples"][2].update(x=[long, long], y=[long], method=long)
-    run["comparison"][1]["method"] = run["curves"][1]["method"] = run["rarity"][0]["token"] = long
-    run["attention"][0] = {"tokens": [long] * 80, "prototypes": [["a", long]], "weights": [[[0.5, 0.5]] * 80]}
-    chromium.look(width=360, height=740)
-    page = opened(chromium, tmp_path, run)
-    page.click(".attention")
-    assert page.evaluate("document.querySelector('.scroll').scrollWidth") > 80 * 20
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-    page.evaluate("document.querySelector('.scroll').focus()")
-    for _ in range(40):
-        page.press("ArrowRight")
-    assert page.evaluate("document.querySelector('.scroll').scrollLeft") > 300  # the cursor stays in view
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_dark_and_still_where_people_want_it_and_all_text_has_the_contrast_that_reading_needs(
     page: Page, scheme: str
