@@ -7,9 +7,6 @@ from pathlib import Path
 import pytest
 from commands import Outcome, Run
 
-from recombine.augmentation.geca import GECA
-from recombine.augmentation.protocol import Samples
-from recombine.augmentation.recombination import Recombination
 from recombine.data import files
 from recombine.example import Example
 
@@ -33,12 +30,6 @@ def made_by(samples: list[Example]) -> list[tuple[str, int]]:
     return list(Counter(sample.provenance.method for sample in samples if sample.provenance is not None).items())
 
 
-def test_unless_told_all_samples_have_something_rare(both: Augment, new: Path) -> None:
-    done = both("-n", 6).ok
-    assert done.err.count("Rare: 2 tokens") == 1
-    assert all("jump" in sample.x or "I_JUMP" in sample.y for sample in files.read(new))
-
-
 def test_half_are_gecas_and_networks_make_up_for_what_it_cannot_make(
     run: Run, both: Augment, train: Path, new: Path
 ) -> None:
@@ -53,24 +44,6 @@ def test_half_are_gecas_and_networks_make_up_for_what_it_cannot_make(
     assert done.last == f"Next: recombine audit {new} --train {train}"
     assert run("augment", train, "--method", "geca", "-n", 11, "-o", new, "--force").ok
     assert {*made[:11]} == {*files.read(new)}
-
-
-def test_gecas_are_kept_where_networks_make_none_and_no_advice_where_it_makes_none(
-    both: Augment, new: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    none = Samples((), 3, rejected={"too long": 7}, shortfall="None came.")
-    monkeypatch.setattr(Recombination, "sample_each", lambda *_, **__: [none])
-    report = both("-n", 6, "--epochs", 1, "--json").document
-    assert made_by(files.read(new)) == [("geca", 3)]
-    assert (report["requested"], report["kept"], report["shortfall"]) == (6, 3, "None came.")
-    new.unlink()
-    monkeypatch.setattr(GECA, "sample", lambda *_, **__: Samples((), 3, rejected={"too long": 7}))
-    done = both("-n", 6, "--epochs", 1)
-    assert done.code == 1, done.err
-    assert "0 of 6 samples; rejected: 14 too long. No" in done.err
-    assert "No file was written. Train longer" in done.err
-    assert "--method geca" not in done.err
-    assert not new.exists()
 
 
 def test_every_network_of_a_model_has_samples_of_geca_beside_its_own(both: Augment, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """The learned method of ``recombine augment``."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,8 @@ from commands import Outcome, Run, assert_is_sentence, failing
 
 from recombine import Augmenter
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.recombination import DEFAULT_SAMPLING, Recombination
-from recombine.cli import training
+from recombine.augmentation.recombination import Recombination
 from recombine.data import files
-from recombine.execution.progress import Report
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -65,30 +61,6 @@ def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path) -> None:
     assert run(*words, "--force").ok
     assert new.read_text() == made
     assert Augmenter.load(model, device="cpu").tokens == "characters"
-
-
-def test_drawing_shows_how_far_it_is_and_can_be_stopped(
-    augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[int, int]] = []
-
-    @contextmanager
-    def shown(what: str, *_: object, **__: object) -> Iterator[Report]:
-        def report(done: int, total: int, _: object) -> None:
-            told.append((done, total))
-            if len(told) == 2:
-                raise KeyboardInterrupt
-
-        yield report if what == "Drawing candidates for 50 samples" else lambda *_: None
-
-    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", replace(DEFAULT_SAMPLING, batch=8))
-    monkeypatch.setattr(training, "progress", shown)
-    done = augment("-n", 50, "--method", "learned", "-o", tmp_path / "new.jsonl")
-    assert done.code == 130
-    assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
-    (first, total), (second, _) = told
-    assert 0 <= first <= second < total == round(50 * DEFAULT_SAMPLING.surplus)
-    assert not (tmp_path / "new.jsonl").exists()
 
 
 def test_a_model_gives_the_same_samples_without_training(
@@ -191,29 +163,6 @@ def test_where_nothing_was_made_the_network_is_not_lost(
     assert not state.exists()
     run("augment", train, *QUICK, "--no-resample", "-o", tmp_path / "fresh.jsonl")
     assert new.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
-
-
-def test_a_count_that_cannot_be_reached(augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = replace(DEFAULT_SAMPLING, patience=5, batch=64, surplus=1.0)
-    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", impatient)
-    options = ("-n", 300, "--epsilon", "0.3", "--epochs", 15, "--temperature", 1, "--json")
-    done = augment(*options, "-o", tmp_path / "new.jsonl").ok
-    report = done.document
-    assert 0 < report["kept"] < 300
-    assert report["shortfall"] in done.err
-    assert report["shortfall"].endswith("With --method both GECA makes half of them, or what it can.")
-    assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
-
-
-def test_word_forms_give_word_forms(augment: Augment, words: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    options = ("-n", 2, "--epochs", 4, "--temperature", 1, "--model", model)
-    done = augment(*options, "-o", tmp_path / "new.tsv", source=words).ok
-    assert "Neighborhood tagged" in done.err
-    assert len(files.read_inflections(tmp_path / "new.tsv")) == 2
-    network = Recombination.load(model, device="cpu").recipe.network
-    assert (network.copying, network.own_attention, network.shared_embedding) == ("gated", True, False)
-    assert augment("-n", 2, "--size", "small", "--model", model, "-o", tmp_path / "again.tsv", source=words).ok
 
 
 @pytest.mark.parametrize("method", ["learned", "geca", "both"])

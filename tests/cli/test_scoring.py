@@ -41,21 +41,6 @@ def test_predictions_are_those_of_the_first_network_or_of_all(
     assert_is_sentence(predict(tmp_path / "inputs.txt", "--json"), ["--json", "-o"])
 
 
-def test_what_the_inputs_come_in_does_not_matter(predict: Predict, tmp_path: Path) -> None:
-    contents = {
-        "inputs.txt": "\n".join(INPUTS),
-        "pairs.tsv": "\n".join(f"{line}\tanything at all" for line in INPUTS),
-        "inputs.jsonl": "\n".join(json.dumps({"x": line}) for line in INPUTS),
-        "pairs.jsonl": "\n".join(json.dumps({"x": line.split(), "y": ["anything"]}) for line in INPUTS),
-        "scan.txt": "\n".join(f"IN: {line} OUT: anything" for line in INPUTS),
-    }
-    expected = predict("-", stdin=contents["inputs.txt"]).out
-    assert expected.count("\n") == 3
-    for name, content in contents.items():
-        (tmp_path / name).write_text(content)
-        assert predict(tmp_path / name).out == expected, name
-
-
 def test_outputs_that_no_file_can_hold_are_told(predict: Predict, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = [Prediction((), -1.0), Prediction(("\t",), -1.0), Prediction(("A", "\t", "B"), -1.0)]
     monkeypatch.setattr(Predictor, "predict", lambda *_: [odd, odd])

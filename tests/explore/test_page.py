@@ -196,10 +196,3 @@ def test_hostile_tokens_of_the_data_stay_text(chromium: Page, tmp_path: Path) ->
         assert chromium.evaluate("document.querySelectorAll('img, script:not([src])').length") == 0
         assert text(chromium, "#kept") == "To keep samples, start recombine explore with -o FILE."
         assert failures(chromium) == []
-
-
-def test_inline_scripts_do_not_run(page: Page) -> None:
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 1'}))")
-    assert page.evaluate("window.hacked") is None
-    assert any("Content Security Policy" in error for error in page.errors())
-    page._errors.clear()
