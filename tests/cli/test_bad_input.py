@@ -150,7 +150,7 @@ MISTAKES = {
     "compare train.tsv -o new --direction inflection": ["these are no word forms"],
     "compare words.tsv -o new --direction back": ["unknown direction 'back'"],
     "compare - --test -": ["standard input"],
-    "compare train.tsv -o train.tsv": ["folder"],
+    "compare train.tsv -o train.tsv": ["train.tsv/run.json", "cannot be written"],
     "compare one.tsv": ["at least 10"],
     "export train.tsv train.tsv --p-aug 1 -o new": ["p_aug"],
     "export - - -o new": ["standard input"],

@@ -236,12 +236,10 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     if isinstance(augmenter, Augmenter) and augmenter.has_networks:
         default = augmenter.networks_.sampling
         temperature = request.temperature or default.decoding.temperature
-        augmenter.networks_.sampling = replace(
-            default,
-            decoding=replace(default.decoding, temperature=temperature),
-            max_temperature=max(default.max_temperature, temperature),  # what was asked for is not too high
-            novelty=request.novelty or default.novelty,
-        )
+        novelty: Any = request.novelty or default.novelty
+        warmest = max(default.max_temperature, temperature)  # what was asked for is not too high
+        decoding = replace(default.decoding, temperature=temperature)
+        augmenter.networks_.sampling = replace(default, decoding=decoding, max_temperature=warmest, novelty=novelty)
         if not is_trained:
             say(outcome(augmenter.networks_.fitted_.history))
             if request.model is not None:

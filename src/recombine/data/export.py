@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
-from recombine.data.output import all_or_none, check_free, locked, replacing
+from recombine.data.output import all_or_none, check_free, locked, replacing, sweep
 from recombine.data.text import check_kind, join, split
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
@@ -84,6 +84,7 @@ def export(
     paths = [Path(folder) / name for name in (*contents, README)]
     with locked(paths[-1]) as was_killed, all_or_none(paths):
         for path in paths:
+            sweep(path)
             check_free(path, force=force or was_killed)
         for path, lines in zip(paths, (*contents.values(), [how]), strict=True):
             with replacing(path, force=force or was_killed) as stream:
