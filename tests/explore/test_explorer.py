@@ -95,15 +95,6 @@ def test_samples_are_accounted_for_as_the_sampler_does(augmenter: Recombination)
     assert_accounts_agree(augmenter, origins={"own", "1"})
 
 
-def test_tokens_chosen_by_hand_are_counted(explorer: Explorer) -> None:
-    tokens = walk(explorer, GREEDY)
-    assert explorer.sample(PROTOTYPES, tokens, choice=GREEDY).provenance.details["by_hand"] == 0
-    first = explorer.next(PROTOTYPES, (), choice=GREEDY)
-    other = next(one["token"] for one in first["alternatives"] if one["token"] not in (tokens[0], END, SEPARATOR))
-    by_hand = explorer.sample(PROTOTYPES, (other, *tokens[1:]), choice=GREEDY).provenance.details["by_hand"]
-    assert by_hand >= 1
-
-
 def test_alternatives_are_the_most_probable_and_prototypes_and_what_is_known_training_examples(
     explorer: Explorer,
 ) -> None:
