@@ -286,11 +286,12 @@ def _recorded(
     """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
     from recombine.paper.records import read_records
 
-    found = everything = read_records(folder)
-    if columns is not None:
-        found = [record for record in found if record["column"] in columns]
-    if rows is not None:
-        found = [record for record in found if record["row"] in {row.name for row in rows}]
+    everything, names = read_records(folder), None if rows is None else {row.name for row in rows}
+    found = [
+        record
+        for record in everything
+        if (columns is None or record["column"] in columns) and (names is None or record["row"] in names)
+    ]
     if not found:
         what = "figures of what was asked for" if everything else "figures"
         hint = "Run the experiments first, or name another folder."
