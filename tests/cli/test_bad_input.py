@@ -29,12 +29,8 @@ COMMANDS = {
 }
 FILES = {
     "missing": (None, ["there is no such file"]),
-    "empty": (b"", ["empty"]),
-    "binary": (b"\x7fELF\0\0\0", ["bad.tsv:1", "binary"]),
     "without a tab": (b"walk\tWALK\nwalk WALK\n", ["bad.tsv:2", "1 column", "expected 2"]),
-    "Latin-1": ("marché\tGO\n".encode("latin-1"), ["bad.tsv:1", "0xE9", "UTF-8"]),
     "empty side": (b"walk\tWALK\nrun\t\n", ["bad.tsv:2", "output", "empty"]),
-    "stray tab": (b"walk\tWALK\t\n", ["bad.tsv:1", "3 columns", "--tokens characters and --columns"]),
 }
 
 

@@ -124,18 +124,6 @@ def test_the_remaining_time_is_that_of_the_whole(clock: Clock, capsys: pytest.Ca
         assert slower.remaining == "17 min left"
 
 
-def test_lines_about_a_whole_table_come_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    matrix = MatrixProgress()
-    matrix.expect(10.0)
-    with matrix("one", 10.0) as report:
-        for second in range(1, 60):
-            clock.now = float(second)
-            report(second, 60, History(loss=[[2.0]], seconds=second))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "one: 50 %, loss 2.000, 30 s left (30 s left in all)"
-    assert len(lines) == 2
-
-
 def test_a_whole_table_has_one_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend_terminal(monkeypatch)
     matrix = MatrixProgress()

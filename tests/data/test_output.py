@@ -91,13 +91,6 @@ def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseExcepti
     assert first.read_text() == "whole"
 
 
-@pytest.mark.parametrize(("target", "message"), [("", "this is a folder"), ("file/out", "cannot be written")])
-def test_what_is_no_target_even_by_force(tmp_path: Path, target: str, message: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(RecombineError, match=message), replacing(tmp_path / target, force=True):
-        pytest.fail("the block must not run")
-
-
 def test_a_pipe_is_written_not_replaced_and_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
