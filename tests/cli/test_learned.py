@@ -1,5 +1,6 @@
-"""The learned method of ``recombine augment``."""
+"""The methods of ``recombine augment`` that train networks: learned, and both."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,8 +103,8 @@ def trained(augment: Augment, tmp_path: Path) -> Path:
 
 
 def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path: Path) -> None:
-    options = ("--seeds", 2, "-o", tmp_path / "new.jsonl", "--json", "--temperature", 1)
-    done = augment(*options).ok
+    words = ("-o", tmp_path / "new.jsonl", "--json", "--temperature", 1, "--model", tmp_path / "model")
+    done = augment("--seeds", 2, *words).ok
     first, second = (files.read(tmp_path / f"new.{number}.jsonl") for number in range(2))
     assert len(first) == len(second) == 5
     assert first != second
@@ -111,7 +112,9 @@ def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path:
     assert "Kept on average: 5.0 ± 0.0 samples." in done.err
     report = done.document
     assert (report["kept"], report["kept_deviation"], len(report["files"])) == (5, 0, 2)
-    assert_is_sentence(augment(*options), ["new.0.jsonl", "exists already"])
+    assert_is_sentence(augment(*words), ["new.0.jsonl", "exists already"])
+    assert "Training" not in augment(*words, "--force").ok.err  # how many networks there are, the model says
+    assert files.read(tmp_path / "new.1.jsonl") == second
 
 
 QUICK = ("-n", 3, "--epochs", 2)
@@ -194,3 +197,18 @@ def test_lack_of_memory_is_a_sentence_and_other_errors_of_torch_are_bugs(
     monkeypatch.setattr(Recombination, "fit_on", failing(RuntimeError("shapes do not match")))
     with pytest.raises(RuntimeError, match="shapes"):
         augment("--method", "learned")
+
+
+def test_half_are_gecas_and_networks_make_up_for_what_it_cannot_make(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    done = run("augment", train, "--method", "both", "-o", new, "--no-resample", "-n", 30, "--json").ok
+    assert "geca: 11 of 15 samples. GECA can make only 11 novel pairs" in done.err
+    made = files.read(new)
+    assert Counter(sample.provenance.method for sample in made) == {"geca": 11, "recombination": 19}
+    assert len({sample.x for sample in made}) == 30
+    report = done.document
+    assert (report["method"], report["requested"], report["kept"], report["shortfall"]) == ("both", 30, 30, "")
+    assert report["rejected"]["with an input that GECA has an output for"] > 0  # the network found some of these, too
+    assert done.last == f"Next: recombine audit {new} --train {train}"
+    assert run("augment", train, "--method", "geca", "-n", 11, "-o", new, "--force").ok
+    assert {*made[:11]} == {*files.read(new)}
