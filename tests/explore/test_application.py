@@ -163,13 +163,10 @@ def test_requests_out_of_bounds_are_refused(page: Page, kept: Path, status: int,
     ("body", "status"),
     [
         (b"{", 422),
-        (b"\xff\xfe", 422),
         (b"[" * 60_000, 400),
         (b'{"words": "' + b"a" * 70_000 + b'"}', 413),
-        (b'{"words": ' + b"9" * 6_000 + b"}", 400),
         (b'{"words": "\\ud800"}', 422),
         (json.dumps(SAMPLE).encode().replace(b'"seed": 0', b'"seed": NaN'), 422),
-        (json.dumps(SAMPLE).encode().replace(b'"temperature": 1.0', b'"temperature": Infinity'), 422),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -133,12 +133,7 @@ def test_networks_of_fewer_prototypes_and_of_those_with_data_of_their_own_the_fi
         (PROTOTYPES[:1], (), "2 prototypes, got 1"),
         ((Example((), ("RUN",)), PROTOTYPES[1]), (), "input of prototype 1 is empty"),
         ((PROTOTYPES[0], Example(("run",), ())), (), "output of prototype 2 is empty"),
-        (
-            (PROTOTYPES[0], Example(("rum",), ("RUN",))),
-            (),
-            r"know 'rum', in prototype 2.*Did you mean 'run'\?.*It knows: HOP",
-        ),
-        ((PROTOTYPES[0], Example(("<script>", "b", "c"), ("RUN",))), (), "'<script>', 'b', 'c'"),
+        ((PROTOTYPES[0], Example(("rum",), ("RUN",))), (), r"know 'rum', in prototype 2"),
         ((PROTOTYPES[0], Example(("run", SEPARATOR), ("RUN",))), (), r"know '\\t'"),
         (PROTOTYPES, ("run", END), r"know '\\n', in the sample"),
         (PROTOTYPES, ("run",) * 100, "longer than any training example"),
