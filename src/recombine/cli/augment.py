@@ -126,13 +126,12 @@ def augment_cli(
     from recombine.data.store import read_model
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
-    from recombine.training.stored import read_notes
 
     request = _checked(request)
     networks = request.seeds or 1
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
-        networks = len(read_model(Path(request.model), KIND)["seeds"])
-        reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
+        model = read_model(Path(request.model), KIND)
+        networks, reading = len(model["seeds"]), reading.for_model(request.model, model.get("notes", {}))
     else:
         reading = reading.settled(train)
     targets = files.numbered(request.output, networks)

@@ -13,7 +13,6 @@ from safetensors.torch import save
 from torch import Tensor
 
 from recombine.data.output import check_regular, replacing
-from recombine.data.store import read_model
 from recombine.data.text import check_kind
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
@@ -131,13 +130,6 @@ class Stored:
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
             notes = typed(settings.get("notes", {}), dict[str, Any])
         return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
-
-
-def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:
-    """Returns the notes of a model of a kind, without its networks."""
-    settings = read_model(folder, kind)
-    with fitting(folder):
-        return typed(settings.get("notes", {}), dict[str, Any])  # type: ignore[no-any-return]
 
 
 def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:
