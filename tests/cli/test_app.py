@@ -14,10 +14,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 import typer
-from commands import Run, assert_is_sentence, failing
+from commands import Run
 
 import recombine
-from recombine.cli import app, main
+from recombine.cli import app
 from recombine.cli.options import NOVELTIES, SIZES, as_command
 from recombine.cli.printing import counted
 from recombine.cli.scoring import GOLD
@@ -60,22 +60,6 @@ def test_errors_of_the_library_name_arguments_not_options() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "hint":
                 assert not re.search(r"--[a-z]", ast.unparse(node)), f"{path}:{node.value.lineno}"
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["inspect", "TRAIN", "--format", "scan"], "If the file has another format, name it: --format."),
-        (["augment", "TRAIN", "--method", "geca", "-o", "TAKEN"], "Choose another name, or replace it: --force."),
-        (["inspect", "TRAIN", "--format", "scan", "--tokens", "characters"], "Leave out --tokens characters."),
-    ],
-)
-def test_the_command_line_names_options(run: Run, train: Path, tmp_path: Path, words: list[str], hint: str) -> None:
-    taken = tmp_path / "taken.jsonl"
-    taken.touch()
-    done = run(*({"TRAIN": train, "TAKEN": taken}.get(word, word) for word in words))
-    assert done.code == 2
-    assert done.err.endswith(f"{hint}\n")
 
 
 @pytest.mark.parametrize(
@@ -142,22 +126,6 @@ except SystemExit:
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["heavy"] == []
     assert found["seconds"] < 1.5  # the aim is 0.5; the rest is for busy machines
-
-
-def test_usage_errors_are_known_by_what_they_have_not_by_their_class_and_a_bug_is_no_sentence(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class AnotherUsageError(Exception):
-        ctx = None
-
-        def format_message(self) -> str:
-            return "No such thing"
-
-    monkeypatch.setattr("recombine.cli.app.environment", failing(AnotherUsageError()))
-    assert_is_sentence(run("env"), ["No such thing. See recombine --help."])
-    monkeypatch.setattr("recombine.cli.app.environment", failing(ZeroDivisionError()))
-    with pytest.raises(ZeroDivisionError):
-        main(["env"])
 
 
 @pytest.mark.parametrize(

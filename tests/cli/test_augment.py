@@ -5,7 +5,6 @@ import pytest
 from commands import Outcome, Run
 
 from recombine.data import files
-from recombine.example import Example
 
 
 def augment(run: Run, source: object, *options: object, method: str = "geca", stdin: str = "") -> Outcome:
@@ -62,12 +61,6 @@ def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: 
     assert all("jump" in sample.x for sample in made)
 
 
-def test_oversampling_repeats_the_rare_ones(run: Run, train: Path, tmp_path: Path) -> None:
-    options = ("-n", 7, "-o", tmp_path / "new.tsv", "--epsilon", "0.05")
-    assert augment(run, train, *options, method="oversample").code == 0
-    assert files.read(tmp_path / "new.tsv") == [Example(("jump",), ("I_JUMP",))] * 7
-
-
 def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_path: Path) -> None:
     done = augment(run, train, "-o", tmp_path / "new.jsonl", "--epsilon", "0.001", method="oversample")
     assert (done.code, done.out) == (1, "")
@@ -90,10 +83,6 @@ def test_a_pipe_gives_the_same_bytes_as_files(run: Run, train: Path, tmp_path: P
     assert done.out == (tmp_path / "new.jsonl").read_text()
 
 
-def test_another_seed_other_samples(run: Run, train: Path) -> None:
-    assert augment(run, train, "-n", 3, "--seed", 1).out != augment(run, train, "-n", 3, "--seed", 2).out
-
-
 def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: Path) -> None:
     assert augment(run, words, "-n", 4, "-o", tmp_path / "new.tsv").ok
     made, known = files.read_inflections(tmp_path / "new.tsv"), files.read_inflections(words)
@@ -109,29 +98,6 @@ def test_more_gaps_fill_up_what_one_does_not_give(run: Run, words: Path, tmp_pat
         assert ("With --gaps 2 there are more" in done.err) == (gaps is None)
         made[gaps] = set(files.read_inflections(tmp_path / f"{gaps}.tsv"))
     assert made[None] == made[1] < made[2]
-
-
-def test_of_word_forms_only_tags_are_rare(run: Run, words: Path, tmp_path: Path) -> None:
-    options = ("-n", 3, "-o", tmp_path / "new.tsv", "--epsilon", "0.05")
-    assert augment(run, words, *options, method="oversample").code == 0
-    assert {inflection.form for inflection in files.read_inflections(tmp_path / "new.tsv")} == {"geldi"}
-
-
-def test_word_forms_of_any_script_come_out_as_they_went_in(run: Run, tmp_path: Path) -> None:
-    lines = [
-        "ışımak\tışıdı mı?\tV;PST;INTR",
-        "İzmir\tİzmir'in\tN;GEN",
-        "a\u0301rbol\ta\u0301rboles\tN;PL",
-        "árbol\tárboles\tN;PL",
-        "כתב\tכָּתַב\tV;PST;3;SG",
-        "كتب\tسَيَكْتُبُ\tV;FUT;3;SG",
-        "aller  voir\tva\u00a0voir\tV;PRS;3;SG",
-        "𐌲𐌰𐍂𐌳𐍃\t𐌲𐌰𐍂𐌳𐌰\tN;DAT",
-    ]
-    (tmp_path / "words").write_bytes("\n".join(lines).encode())
-    options = ("--format", "sigmorphon", "--method", "oversample", "--epsilon", "0.5", "-n", 24)
-    assert run("augment", tmp_path / "words", *options, "-o", tmp_path / "out.tsv").ok
-    assert {*(tmp_path / "out.tsv").read_bytes().splitlines()} == {line.encode() for line in lines}
 
 
 def test_samples_that_contradict_each_other_are_told_of(run: Run, tmp_path: Path) -> None:

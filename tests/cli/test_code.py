@@ -8,7 +8,7 @@ import pytest
 from commands import Run
 
 from recombine.data import files
-from recombine.data.code import join, kind_of
+from recombine.data.code import join
 from recombine.data.export import TOOLKITS
 
 TOLD = "All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.\n"
@@ -85,19 +85,3 @@ def test_texts_count_in_scores_not_tokens(run: Run, tmp_path: Path) -> None:
     made = [("go", ["{", '"a"', ":", "[1,", "2", "]", "}"]), ("go on", ["{", '"', "b", '"', ":", "3", "}"])]
     predicted.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in made))
     assert run("score", "--gold", gold, "--predicted", predicted, "--json").document["all"]["exact_match"] == 0.5
-
-
-def test_only_json_is_code_by_itself(tmp_path: Path) -> None:
-    path = tmp_path / "file.tsv"
-    for outputs, kind in (
-        (['{"a": 1}', "[2]"], "code"),
-        (['{"a": 1}', "no"], "words"),
-        (["1", "2"], "words"),
-        (['{"a":1}', '{"a": 1'], "words"),
-    ):
-        path.write_text("".join(f"x\t{y}\n" for y in outputs))
-        assert files.tokens_of(path) == kind_of(outputs) == kind
-        assert [join(each.y) for each in files.read(path, tokens="code")] == outputs
-        assert files.read(path) == files.read(path, tokens=kind)
-    (tmp_path / "file.jsonl").write_text('{"x": "a", "y": "[1, 2]"}\n')
-    assert files.read(tmp_path / "file.jsonl")[0].y == ("[", "1", ",", "2", "]")

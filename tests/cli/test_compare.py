@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from commands import Run, assert_is_sentence, failing
+from commands import Run, assert_is_sentence
 
 from recombine.data import files
 from recombine.report.run import read_run
@@ -51,27 +51,6 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     assert "fewer than 8" in document["verdict"] or "takes 8 or more" in document["verdict"]  # by what was learned
 
 
-def test_a_method_that_cannot_work_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
-    squares = tmp_path / "squares.tsv"
-    squares.write_text("".join(f"{n}\t{n * n}\n" for n in range(100, 140)))
-    done = run("compare", squares, "--test", squares, *QUICK, "--methods", "oversample,learned", "--epsilon", 0.5).ok
-    assert "learned: 0 of 5 samples. No example has a neighborhood" in done.err
-    rows = [line.split()[:2] for line in done.out.splitlines()[1:4]]
-    assert rows == [["plain", "-"], ["oversample", "5"], ["learned", "-"]]
-
-
-def test_both_has_as_many_samples_as_others_half_of_them_by_rule(run: Run, train: Path, tmp_path: Path) -> None:
-    words = ("compare", train, *QUICK, "--epsilon", 1e-3, "--methods", "both", "--json", "-o", tmp_path / "run")
-    done = run(*words).ok
-    assert "Training 4 predictors: 100 %" in done.err
-    plain, both = done.document["comparison"]
-    assert (plain["method"], both["method"]) == ("plain", "both")
-    assert both["new_examples"] == [5, 5]
-    made = files.read(tmp_path / "run/samples/both.0.jsonl")
-    assert [sample.provenance.method for sample in made] == ["geca"] * 2 + ["recombination"] * 3
-    assert [sample.method for sample in read_run(tmp_path / "run").samples] == ["both"] * 5
-
-
 def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: Path, tmp_path: Path) -> None:
     words = ("compare", train, *QUICK, "--methods", "oversample", "--test", train, "--max-time", 0.001)
     kept, without = run(*words, "-o", tmp_path / "run").ok, run(*words, "--seeds", 1).ok
@@ -82,21 +61,3 @@ def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: P
     assert "-o RUN" not in kept.err
     assert f"Warning: {train} has the same examples as the training file" in before
     assert without.last == f"Next: recombine augment {train} -n 5 -o augmented.jsonl"
-
-
-@pytest.mark.slow
-def test_an_interruption_says_how_to_go_on(
-    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from recombine.prediction.predictor import Predictor
-
-    folder = tmp_path / "run"
-    words = ("compare", train, *QUICK, "--methods", "learned", "-o", folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
-        stopped = run(*words)
-    assert stopped.code == 130
-    assert "the same command goes on from" in stopped.err
-    done = run(*words).ok
-    assert "recombination networks: 100 %" not in done.err  # that was done before
-    assert {path.name for path in folder.iterdir()} == {"run.json", "samples"}

@@ -25,16 +25,6 @@ def test_the_direction_is_that_of_the_examples_or_the_one_asked_for(words: Path)
     assert directed(mixed, "inflection") == [*forms[:2], mixed[2], forms[2]]
 
 
-def test_predictions_that_are_no_word_forms_are_scored_all_the_same(run: Run, words: Path, tmp_path: Path) -> None:
-    forms = files.read(words)
-    inflected = [Example(forms[0].x, ("[V]", "x")), *forms[1:]]
-    analysed = [Example(forms[0].y, ("x",)), *(Example(form.y, form.x) for form in forms[1:])]
-    for guesses in (inflected, analysed):
-        files.write(guesses, tmp_path / "guesses.jsonl", force=True)
-        done = run("score", "--gold", words, "--predicted", tmp_path / "guesses.jsonl", "--json").ok
-        assert done.document["all"]["exact_match"] == pytest.approx(1 - 1 / len(guesses))
-
-
 @pytest.mark.usefixtures("tiny")
 @pytest.mark.parametrize(
     ("options", "direction", "told"),

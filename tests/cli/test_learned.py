@@ -1,8 +1,7 @@
-"""The learned method of ``recombine augment``."""
+"""The methods of ``recombine augment`` that train networks: learned, and both."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,8 @@ from commands import Outcome, Run, assert_is_sentence, failing
 
 from recombine import Augmenter
 from recombine.augmentation.protocol import Samples
-from recombine.augmentation.recombination import DEFAULT_SAMPLING, Recombination
-from recombine.cli import training
+from recombine.augmentation.recombination import Recombination
 from recombine.data import files
-from recombine.execution.progress import Report
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -67,30 +64,6 @@ def test_a_model_knows_what_its_tokens_are(run: Run, tmp_path: Path) -> None:
     assert Augmenter.load(model, device="cpu").tokens == "characters"
 
 
-def test_drawing_shows_how_far_it_is_and_can_be_stopped(
-    augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[int, int]] = []
-
-    @contextmanager
-    def shown(what: str, *_: object, **__: object) -> Iterator[Report]:
-        def report(done: int, total: int, _: object) -> None:
-            told.append((done, total))
-            if len(told) == 2:
-                raise KeyboardInterrupt
-
-        yield report if what == "Drawing candidates for 50 samples" else lambda *_: None
-
-    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", replace(DEFAULT_SAMPLING, batch=8))
-    monkeypatch.setattr(training, "progress", shown)
-    done = augment("-n", 50, "--method", "learned", "-o", tmp_path / "new.jsonl")
-    assert done.code == 130
-    assert f"the same command goes on from {tmp_path}/new.jsonl.training" in done.err
-    (first, total), (second, _) = told
-    assert 0 <= first <= second < total == round(50 * DEFAULT_SAMPLING.surplus)
-    assert not (tmp_path / "new.jsonl").exists()
-
-
 def test_a_model_gives_the_same_samples_without_training(
     augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,8 +103,8 @@ def trained(augment: Augment, tmp_path: Path) -> Path:
 
 
 def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path: Path) -> None:
-    options = ("--seeds", 2, "-o", tmp_path / "new.jsonl", "--json", "--temperature", 1)
-    done = augment(*options).ok
+    words = ("-o", tmp_path / "new.jsonl", "--json", "--temperature", 1, "--model", tmp_path / "model")
+    done = augment("--seeds", 2, *words).ok
     first, second = (files.read(tmp_path / f"new.{number}.jsonl") for number in range(2))
     assert len(first) == len(second) == 5
     assert first != second
@@ -139,7 +112,9 @@ def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path:
     assert "Kept on average: 5.0 ± 0.0 samples." in done.err
     report = done.document
     assert (report["kept"], report["kept_deviation"], len(report["files"])) == (5, 0, 2)
-    assert_is_sentence(augment(*options), ["new.0.jsonl", "exists already"])
+    assert_is_sentence(augment(*words), ["new.0.jsonl", "exists already"])
+    assert "Training" not in augment(*words, "--force").ok.err  # how many networks there are, the model says
+    assert files.read(tmp_path / "new.1.jsonl") == second
 
 
 QUICK = ("-n", 3, "--epochs", 2)
@@ -154,21 +129,18 @@ def nothing_rare() -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-def test_where_nothing_was_made_the_model_stays_and_advice_follows_from_why(
+def test_where_nothing_was_made_advice_follows_from_why(
     run: Run, train: Path, tmp_path: Path, nothing_rare: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    done = run("augment", train, *QUICK, "--epsilon", 0.05, "--model", folder / "model", "-o", folder / "new.jsonl")
+    words = ("augment", train, *QUICK, "-o", folder / "new.jsonl")
+    done = run(*words, "--epsilon", 0.05, "--model", folder / "model")
     assert done.code == 1, done.err
     assert f"The trained network is kept in {folder / 'model'}: the same command" in done.err
     assert list(folder.iterdir()) == [folder / "model"]
-    done = run("augment", train, *QUICK, "--epsilon", 0.05)
-    assert (done.code, done.out) == (1, "")
-    assert "With --model DIR the network is kept" in done.err
     nothing_rare.setattr(Recombination, "sample_each", lambda *_, **__: [Samples((), 3, rejected={"too long": 7})])
-    done = run("augment", train, *QUICK, "-o", tmp_path / "new.jsonl")
-    assert done.code == 1, done.err
+    done = run(*words)
     assert "Train longer (--epochs, --max-time). Or try --method spans or geca" in done.err
     assert "--no-resample" not in done.err
 
@@ -191,29 +163,6 @@ def test_where_nothing_was_made_the_network_is_not_lost(
     assert not state.exists()
     run("augment", train, *QUICK, "--no-resample", "-o", tmp_path / "fresh.jsonl")
     assert new.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
-
-
-def test_a_count_that_cannot_be_reached(augment: Augment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = replace(DEFAULT_SAMPLING, patience=5, batch=64, surplus=1.0)
-    monkeypatch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", impatient)
-    options = ("-n", 300, "--epsilon", "0.3", "--epochs", 15, "--temperature", 1, "--json")
-    done = augment(*options, "-o", tmp_path / "new.jsonl").ok
-    report = done.document
-    assert 0 < report["kept"] < 300
-    assert report["shortfall"] in done.err
-    assert report["shortfall"].endswith("With --method both GECA makes half of them, or what it can.")
-    assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
-
-
-def test_word_forms_give_word_forms(augment: Augment, words: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    options = ("-n", 2, "--epochs", 4, "--temperature", 1, "--model", model)
-    done = augment(*options, "-o", tmp_path / "new.tsv", source=words).ok
-    assert "Neighborhood tagged" in done.err
-    assert len(files.read_inflections(tmp_path / "new.tsv")) == 2
-    network = Recombination.load(model, device="cpu").recipe.network
-    assert (network.copying, network.own_attention, network.shared_embedding) == ("gated", True, False)
-    assert augment("-n", 2, "--size", "small", "--model", model, "-o", tmp_path / "again.tsv", source=words).ok
 
 
 @pytest.mark.parametrize("method", ["learned", "geca", "both"])
@@ -248,3 +197,18 @@ def test_lack_of_memory_is_a_sentence_and_other_errors_of_torch_are_bugs(
     monkeypatch.setattr(Recombination, "fit_on", failing(RuntimeError("shapes do not match")))
     with pytest.raises(RuntimeError, match="shapes"):
         augment("--method", "learned")
+
+
+def test_half_are_gecas_and_networks_make_up_for_what_it_cannot_make(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    done = run("augment", train, "--method", "both", "-o", new, "--no-resample", "-n", 30, "--json").ok
+    assert "geca: 11 of 15 samples. GECA can make only 11 novel pairs" in done.err
+    made = files.read(new)
+    assert Counter(sample.provenance.method for sample in made) == {"geca": 11, "recombination": 19}
+    assert len({sample.x for sample in made}) == 30
+    report = done.document
+    assert (report["method"], report["requested"], report["kept"], report["shortfall"]) == ("both", 30, 30, "")
+    assert report["rejected"]["with an input that GECA has an output for"] > 0  # the network found some of these, too
+    assert done.last == f"Next: recombine audit {new} --train {train}"
+    assert run("augment", train, "--method", "geca", "-n", 11, "-o", new, "--force").ok
+    assert {*made[:11]} == {*files.read(new)}

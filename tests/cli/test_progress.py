@@ -72,18 +72,6 @@ def test_on_a_terminal_there_is_a_bar_on_standard_error(
         assert part in captured.err
 
 
-def test_drawing_that_takes_long_says_a_line_now_and_then_also_if_it_gets_no_further(
-    clock: Clock, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with progress("Drawing 5,000 samples") as report:
-        for seconds in (1, 29, 31, 59, 62, 80):
-            clock.now = seconds
-            report(min(1000 + seconds, 1031), 5000, "1,031 of 5,000")
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines() == ["Drawing 5,000 samples: 1,031 of 5,000"] * 2
-
-
 def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,18 +122,6 @@ def test_the_remaining_time_is_that_of_the_whole(clock: Clock, capsys: pytest.Ca
         clock.now = 61.0
         report(1, 10, History(loss=[[2.0]], seconds=60.0))  # 5 of 50 took 60 s, and 85 are left in all
         assert slower.remaining == "17 min left"
-
-
-def test_lines_about_a_whole_table_come_now_and_then(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    matrix = MatrixProgress()
-    matrix.expect(10.0)
-    with matrix("one", 10.0) as report:
-        for second in range(1, 60):
-            clock.now = float(second)
-            report(second, 60, History(loss=[[2.0]], seconds=second))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "one: 50 %, loss 2.000, 30 s left (30 s left in all)"
-    assert len(lines) == 2
 
 
 def test_a_whole_table_has_one_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,11 @@
 """What ``recombine quickstart`` prints, and how it comes about."""
 
-from dataclasses import replace
-
 import pytest
 from commands import Run
 from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
-from recombine import GECA, Augmenter, Predictor, quickstart
+from recombine import GECA, Predictor, quickstart
 from recombine.cli.quickstart import explained
-from recombine.data.scan import interpret
 from recombine.example import Example, Provenance
 from recombine.own_data.settings import Display
 from recombine.quickstart import Outcome
@@ -58,25 +55,6 @@ def test_every_token_says_where_it_came_from_and_the_prototypes_follow() -> None
     assert explained(SAMPLE) == ["jump twice ▷ JUMP JUMP"]
     with pytest.raises(ValueError, match="zip"):
         explained(SAMPLE.with_provenance(Provenance("recombination", PROTOTYPES, sources=("2:1",))))
-
-
-def test_three_ways_are_compared_on_a_part_of_jump() -> None:
-    task = quickstart.quickstart_task()
-    assert task.gold is interpret
-    assert [pair.x for pair in task.train if "jump" in pair.x] == [("jump",)]
-    assert all("jump" in pair.x for pair in task.test)
-    assert not any({"around", "opposite"} & set(pair.x) for pair in (*task.train, *task.test))
-    assert len(task.train) > 1000
-    assert len(task.test) > 500
-    (_, plain), (_, geca), (_, learned) = quickstart.ways(5)
-    assert plain is None
-    assert isinstance(geca, GECA)
-    assert isinstance(learned, Augmenter)
-    assert (geca.n, geca.seed, geca.rarity) == (400, 5, None)
-    assert (learned.n, learned.seed, learned.device) == (400, 5, "cpu")
-    rare = replace(learned.rarity).fit(task.train)
-    assert rare(Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))) is None
-    assert rare(Example(("walk", "twice"), ("I_WALK", "I_WALK"))) is not None
 
 
 def test_the_ways_are_gone_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,29 +41,6 @@ def test_predictions_are_those_of_the_first_network_or_of_all(
     assert_is_sentence(predict(tmp_path / "inputs.txt", "--json"), ["--json", "-o"])
 
 
-def test_what_the_inputs_come_in_does_not_matter(predict: Predict, tmp_path: Path) -> None:
-    contents = {
-        "inputs.txt": "\n".join(INPUTS),
-        "pairs.tsv": "\n".join(f"{line}\tanything at all" for line in INPUTS),
-        "inputs.jsonl": "\n".join(json.dumps({"x": line}) for line in INPUTS),
-        "pairs.jsonl": "\n".join(json.dumps({"x": line.split(), "y": ["anything"]}) for line in INPUTS),
-        "scan.txt": "\n".join(f"IN: {line} OUT: anything" for line in INPUTS),
-    }
-    expected = predict("-", stdin=contents["inputs.txt"]).out
-    assert expected.count("\n") == 3
-    for name, content in contents.items():
-        (tmp_path / name).write_text(content)
-        assert predict(tmp_path / name).out == expected, name
-
-
-def test_a_beam_finds_nothing_less_probable(predict: Predict) -> None:
-    def scores(*options: object) -> list[float]:
-        out = predict("-", *options, stdin="jump twice\njump and jump\n").out
-        return [json.loads(line)["provenance"]["log_probability"] for line in out.splitlines()]
-
-    assert all(wide >= greedy - 1e-4 for wide, greedy in zip(scores("--beam", 5), scores(), strict=True))
-
-
 def test_outputs_that_no_file_can_hold_are_told(predict: Predict, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = [Prediction((), -1.0), Prediction(("\t",), -1.0), Prediction(("A", "\t", "B"), -1.0)]
     monkeypatch.setattr(Predictor, "predict", lambda *_: [odd, odd])
@@ -99,20 +76,6 @@ def test_evaluation_agrees_with_scoring_the_predictions_and_is_a_table_by_seed(
     assert "±" in done.out
     assert "never seen" not in done.err
     assert done.last == f"Next: recombine predict {predictors} {train} -o predicted.tsv"
-
-
-def test_word_forms_are_analysed(run: Run, words: Path, tmp_path: Path) -> None:
-    from tiny_networks import PREDICTOR
-
-    from recombine.inflection import reordered
-
-    examples = list(map(reordered, files.read(words)))
-    Predictor(PREDICTOR, device="cpu").fit(examples).save(tmp_path / "model")
-    run("predict", tmp_path / "model", words, "-o", tmp_path / "out.jsonl")
-    assert [example.x for example in files.read(tmp_path / "out.jsonl")] == [example.x for example in examples]
-    found = run("evaluate", tmp_path / "model", words, "--json").document
-    assert found["scores"]["0"] == scored(run, words, tmp_path / "out.jsonl")["all"]
-    assert "mean" not in run("evaluate", tmp_path / "model", words).out  # of one network
 
 
 @pytest.mark.usefixtures("tiny")

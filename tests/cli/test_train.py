@@ -1,7 +1,5 @@
 """``recombine train``, and going on after an interruption."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,8 @@ from recombine.data import files
 from recombine.data.output import locked
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
+from recombine.training import resume
+from recombine.training.resume import Checkpoint
 
 pytestmark = pytest.mark.usefixtures("tiny")
 
@@ -89,101 +89,19 @@ def test_a_model_is_replaced_only_by_force_and_a_population_has_consecutive_seed
     assert Predictor.load(tmp_path / "model", device="cpu").seeds == (5, 6)
 
 
-KILLED = """
-import os, signal, sys
-sys.path.insert(0, {tests!r})
-import torch
-import tiny_networks
-from recombine.training import resume
+def test_an_interrupt_says_how_to_go_on(run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save, state = Checkpoint.save, tmp_path / "model.training"
 
-torch.set_num_threads(1)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background has its children ignore it
-tiny_networks.make_small_tiny()
-resume.EVERY = 0.0
-saves, save = [], resume.Checkpoint.save
+    def save_and_stop(self: Checkpoint, *words: object, **options: object) -> None:
+        save(self, *words, **options)
+        raise KeyboardInterrupt
 
-def save_and_die(self, trainer, *, now=False):
-    save(self, trainer, now=now)
-    saves.append(1)
-    if len(saves) == {saves}:
-        os.kill(os.getpid(), {signal})
-
-resume.Checkpoint.save = save_and_die
-from recombine.cli import main
-main(sys.argv[1:])
-"""
-
-
-def stopped(arguments: list[object], *, after: int, signal: str = "signal.SIGKILL") -> subprocess.CompletedProcess[str]:
-    """Runs a command in a process that gets a signal after so many epochs."""
-    program = KILLED.format(tests=str(Path(__file__).parent.parent), saves=after, signal=signal)
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow
-def test_a_killed_training_of_predictors_goes_on_to_the_same_result(run: Run, train: Path, tmp_path: Path) -> None:
-    arguments = ["train", train, "--device", "cpu", "--seeds", 2, "--epochs", 10, "-o"]
-    assert run(*arguments, tmp_path / "whole").ok
-    killed = stopped([*arguments, tmp_path / "model"], after=6)
-    assert killed.returncode == -9
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".model.lock", "model.training", "train.tsv", "whole"]
-    resumed = run(*arguments, tmp_path / "model").ok
-    percentages = [line.split(" %")[0].split()[-1] for line in resumed.err.splitlines() if " %, " in line]
-    assert percentages == ["70", "80", "90", "100"]
-    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
-    assert weights[0] == weights[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
-
-
-@pytest.mark.slow
-def test_a_killed_augmentation_goes_on_to_the_same_samples(run: Run, train: Path, tmp_path: Path) -> None:
-    arguments = ["augment", train, "--device", "cpu", "-n", 5, "--epochs", 4, "--no-resample", "--temperature", 1, "-o"]
-    whole, new = tmp_path / "whole.jsonl", tmp_path / "new.jsonl"
-    assert run(*arguments, whole).code == 0
-    for saves in (2, 5):  # in training, and before samples are drawn
-        assert stopped([*arguments, new], after=saves).returncode == -9
-        left = [".new.jsonl.lock", "new.jsonl.training", "train.tsv", "whole.jsonl"]
-        assert sorted(path.name for path in tmp_path.iterdir()) == left
-        assert run(*arguments, new).code == 0
-        assert new.read_bytes() == whole.read_bytes()
-        new.unlink()
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["train.tsv", "whole.jsonl"]
-
-
-def test_an_interrupt_says_how_to_go_on(train: Path, tmp_path: Path) -> None:
-    arguments = ["train", train, "--device", "cpu", "-o", tmp_path / "model"]
-    done = stopped(arguments, after=3, signal="signal.SIGINT")
-    assert done.returncode == 130
-    state = tmp_path / "model.training"
-    assert done.stderr.splitlines()[-1] == f"Error: interrupted; the same command goes on from {state}."
+    monkeypatch.setattr(resume, "EVERY", 0.0)
+    monkeypatch.setattr(Checkpoint, "save", save_and_stop)
+    done = run("train", train, "-o", tmp_path / "model")
+    assert done.code == 130
+    assert done.last == f"Error: interrupted; the same command goes on from {state}."
     assert state.exists()
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_the_state_of_another_training_is_not_gone_on_from(
-    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ["train", train, "--augmented", train, "--device", "cpu", "--epochs", 4]
-    assert run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "whole").code == 0
-    assert stopped([*arguments, "--p-aug", "0.1", "-o", tmp_path / "model"], after=2).returncode == -9
-    state = tmp_path / "model.training"
-    before = state.read_bytes()
-    other = stopped([*arguments, "--p-aug", "0.2", "-o", tmp_path / "model"], after=2)
-    assert f"{state} is of an unfinished run with other settings or data" in other.stderr
-    (aside,) = tmp_path.glob("model.training.old-*")
-    assert str(aside) in other.stderr
-    assert aside.read_bytes() == before  # so that one can go back
-    again = stopped([*arguments, "--p-aug", "0.2", "-o", tmp_path / "model"], after=1)
-    assert again.returncode == -9
-    assert aside.read_bytes() == before
-    assert len(list(tmp_path.glob("model.training.old-*"))) == 2  # that one's, and this one's before it was killed
-    done = run(*arguments, "--p-aug", "0.2", "-o", tmp_path / "model").ok
-    assert "other settings" not in done.err
-    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
-    assert weights[0] == weights[1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "train.tsv", "whole"]
 
 
 @pytest.mark.parametrize("command", ["train", "augment"])

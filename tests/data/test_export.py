@@ -75,16 +75,6 @@ def test_yoyodyne(tmp_path: Path, originals: list[Example], tokens: str) -> None
     if originals is WORD_FORMS:
         expected = [(list(form.lemma), list(form.form), list(form.tags)) for form in FORMS]
     assert as_yoyodyne_reads(tmp_path) == [*expected, expected[0]]
-    try:
-        from yoyodyne.data import tsv as parsers
-    except ImportError as error:  # it may be there, and lack something of its own
-        pytest.skip(f"what yoyodyne reads was NOT CHECKED with yoyodyne itself, which cannot be imported: {error}")
-    columns = {name: int(told[name]) for name in ("source_col", "target_col", "features_col")}
-    separators = {name: told[name] for name in ("source_sep", "target_sep", "features_sep")}
-    found = list(parsers.TsvParser(**columns, **separators).samples(str(tmp_path / "train.tsv")))
-    # Features come as [TAG], as tags do here.
-    joined = [(tuple(source) + tuple(rest[0] if rest[1:] else ()), tuple(rest[-1])) for source, *rest in found]
-    assert joined == [(each.x, each.y) for each in [*originals, originals[0]]]
 
 
 def test_fairseq(tmp_path: Path) -> None:

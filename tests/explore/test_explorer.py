@@ -58,12 +58,6 @@ def generated(augmenter: Recombination, prototypes: tuple[Example, ...], twins: 
     return vocabulary.decode(ids[0, 0].tolist())
 
 
-@pytest.mark.parametrize("second", ["jump", "look", "turn twice"])
-def test_greedy_steps_give_what_the_decoder_gives(augmenter: Recombination, explorer: Explorer, second: str) -> None:
-    prototypes = (PROTOTYPES[0], example(second))
-    assert walk(explorer, GREEDY, prototypes) == generated(augmenter, prototypes)
-
-
 def test_twins_are_known_by_other_names() -> None:
     recipe = replace(QUICK_GENERATOR, twins=4, stand_ins=0.0, max_steps=40)
     augmenter = Recombination(LongShort(), recipe, device="cpu").fit(TASK.train)
@@ -99,15 +93,6 @@ def test_samples_are_accounted_for_as_the_sampler_does(augmenter: Recombination)
     augmenter = Recombination(Tagged(), recipe, prototypes=1, device="cpu").fit(forms)
     augmenter.sampling = replace(augmenter.sampling, novelty="nothing", batch=64, patience=5)
     assert_accounts_agree(augmenter, origins={"own", "1"})
-
-
-def test_tokens_chosen_by_hand_are_counted(explorer: Explorer) -> None:
-    tokens = walk(explorer, GREEDY)
-    assert explorer.sample(PROTOTYPES, tokens, choice=GREEDY).provenance.details["by_hand"] == 0
-    first = explorer.next(PROTOTYPES, (), choice=GREEDY)
-    other = next(one["token"] for one in first["alternatives"] if one["token"] not in (tokens[0], END, SEPARATOR))
-    by_hand = explorer.sample(PROTOTYPES, (other, *tokens[1:]), choice=GREEDY).provenance.details["by_hand"]
-    assert by_hand >= 1
 
 
 def test_alternatives_are_the_most_probable_and_prototypes_and_what_is_known_training_examples(
@@ -148,12 +133,7 @@ def test_networks_of_fewer_prototypes_and_of_those_with_data_of_their_own_the_fi
         (PROTOTYPES[:1], (), "2 prototypes, got 1"),
         ((Example((), ("RUN",)), PROTOTYPES[1]), (), "input of prototype 1 is empty"),
         ((PROTOTYPES[0], Example(("run",), ())), (), "output of prototype 2 is empty"),
-        (
-            (PROTOTYPES[0], Example(("rum",), ("RUN",))),
-            (),
-            r"know 'rum', in prototype 2.*Did you mean 'run'\?.*It knows: HOP",
-        ),
-        ((PROTOTYPES[0], Example(("<script>", "b", "c"), ("RUN",))), (), "'<script>', 'b', 'c'"),
+        ((PROTOTYPES[0], Example(("rum",), ("RUN",))), (), r"know 'rum', in prototype 2"),
         ((PROTOTYPES[0], Example(("run", SEPARATOR), ("RUN",))), (), r"know '\\t'"),
         (PROTOTYPES, ("run", END), r"know '\\n', in the sample"),
         (PROTOTYPES, ("run",) * 100, "longer than any training example"),

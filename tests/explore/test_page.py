@@ -148,21 +148,6 @@ def test_spaces_within_tokens_can_be_seen_and_typed_and_unknown_tokens_are_said_
     assert not page.evaluate("document.querySelector('img')")
 
 
-def test_seed_and_temperature_matter(page: Page) -> None:
-    prepare(page)
-    page.evaluate("document.getElementById('strategy').value = 'temperature'")
-    page.type("#temperature", "2")
-    samples = []
-    for seed in ("1", "2", "3", "1"):
-        page.type("#seed", seed)
-        page.click("#start")
-        page.wait_for(f"{SAMPLE}.length >= 3 || {SAMPLE}.at(-1) === 'end'", seconds=20)
-        page.click("#stop")
-        samples.append(page.evaluate(SAMPLE)[:3])
-    assert samples[0] == samples[3]
-    assert len({tuple(sample) for sample in samples}) > 1
-
-
 def test_everything_works_by_keyboard(page: Page) -> None:
     prepare(page)
     page.evaluate("document.getElementById('seed').focus()")
@@ -211,10 +196,3 @@ def test_hostile_tokens_of_the_data_stay_text(chromium: Page, tmp_path: Path) ->
         assert chromium.evaluate("document.querySelectorAll('img, script:not([src])').length") == 0
         assert text(chromium, "#kept") == "To keep samples, start recombine explore with -o FILE."
         assert failures(chromium) == []
-
-
-def test_inline_scripts_do_not_run(page: Page) -> None:
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked = 1'}))")
-    assert page.evaluate("window.hacked") is None
-    assert any("Content Security Policy" in error for error in page.errors())
-    page._errors.clear()

@@ -1,10 +1,8 @@
 """The command, the server and its raw answers, and what the guard before it lets through."""
 
-import asyncio
 import json
 import re
 import socket
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,9 +16,7 @@ pytest.importorskip("uvicorn", reason="NOT TESTED: the page needs uvicorn; pip i
 
 from recombine.explore import server
 from recombine.explore.application import Keeper
-from recombine.explore.server import HEADERS, LARGEST_BODY, Address, Guard
-
-PAGE = {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000", "content-type": "application/json"}
+from recombine.explore.server import Address
 
 
 def talk(host: str, request: bytes) -> bytes:
@@ -71,11 +67,10 @@ def test_the_command_serves_keeps_and_ends_well(model: Path, tmp_path: Path) -> 
         assert answer.startswith(b"HTTP/1.1 200")
         assert b"server:" not in answer.lower()
         assert len(kept.read_text().splitlines()) == 1
-        for path in ("/../../../../etc/passwd", "//etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/page/../explorer.py"):
-            head = f"GET {path} HTTP/1.1\r\nHost: {page.host}\r\nConnection: close\r\n\r\n"
-            assert talk(page.host, head.encode()).startswith(b"HTTP/1.1 404")
-        assert post(page.host, "/api/keep", sample, Host="evil.example").startswith(b"HTTP/1.1 421")
-        assert post(page.host, "/api/keep", sample, Origin="http://evil.example").startswith(b"HTTP/1.1 403")
+        head = f"GET /../../../../etc/passwd HTTP/1.1\r\nHost: {page.host}\r\nConnection: close\r\n\r\n"
+        assert talk(page.host, head.encode()).startswith(b"HTTP/1.1 404")
+        chunked = post(page.host, "/api/keep", sample, Transfer_Encoding="chunked")
+        assert not chunked.startswith(b"HTTP/1.1 200")
         assert post(page.host, "/api/keep", sample | {"words": "a" * 70_000}).startswith(b"HTTP/1.1 413")
         twice = f"GET / HTTP/1.1\r\nHost: {page.host}\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
         assert not talk(page.host, twice.encode()).startswith(b"HTTP/1.1 200")
@@ -109,85 +104,6 @@ def test_mistakes_are_sentences(run: Run, model: Path, tmp_path: Path, monkeypat
             assert_is_sentence(run("explore", *words), told)
     monkeypatch.setattr("recombine.cli.views.find_spec", lambda _: None)
     assert_is_sentence(run("explore", model), ["FastAPI", "pip install 'recombine[explore]'"])
-
-
-def answer(headers: dict[str, str], *, method: str = "POST", body: tuple[bytes, ...] = (b"{}",), **scope: str) -> tuple:
-    """Sends a request through the guard: the status, the answer, its headers, and the bodies that passed."""
-    passed, sent = [], []
-    pieces: Iterator[dict] = iter(
-        {"type": "http.request", "body": piece, "more_body": i < len(body) - 1} for i, piece in enumerate(body)
-    )
-
-    async def receive() -> dict:
-        return next(pieces, {"type": "http.disconnect"})
-
-    async def send(message: dict) -> None:
-        sent.append(message)
-
-    async def application(_: dict, receive, send) -> None:  # noqa: ANN001
-        passed.append((await receive())["body"])
-        assert (await receive())["type"] == "http.disconnect"
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"x-own", b"1")]})
-        await send({"type": "http.response.body", "body": b'{"message": "fine"}'})
-
-    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]  # as servers pass them on
-    guard = Guard(application, Address("127.0.0.1", 8000))
-    asyncio.run(guard({"type": "http", "method": method, "headers": raw, **scope}, receive, send))
-    if not sent:
-        return None, None, {}, passed
-    start, end = sent
-    told = {name.decode(): value.decode() for name, value in start["headers"]}
-    return start["status"], json.loads(end["body"])["message"], told, passed
-
-
-def test_the_page_itself_passes_and_its_answers_are_guarded() -> None:
-    status, message, told, passed = answer(PAGE, body=(b'{"a"', b": 1}"))
-    assert (status, message, passed) == (200, "fine", [b'{"a": 1}'])
-    assert told == HEADERS | {"x-own": "1"}
-    policy = HEADERS["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        (PAGE | {"host": "evil.example:8000", "origin": "http://evil.example:8000"}, 421),
-        (PAGE | {"host": "127.0.0.1:8001"}, 421),
-        (PAGE | {"host": "127.0.0.1"}, 421),
-        (PAGE | {"host": ""}, 421),
-        ({name: PAGE[name] for name in ("origin", "content-type")}, 421),
-        (PAGE | {"Host": "evil.example"}, 421),
-        (PAGE | {"origin": "http://evil.example"}, 403),
-        (PAGE | {"origin": "null"}, 403),
-        (PAGE | {"origin": "https://127.0.0.1:8000"}, 403),
-        (PAGE | {"origin": "http://localhost:8000"}, 403),
-        ({name: PAGE[name] for name in ("host", "content-type")}, 403),
-        (PAGE | {"content-type": "text/plain"}, 415),
-        (PAGE | {"content-type": "application/x-www-form-urlencoded"}, 415),
-        ({name: PAGE[name] for name in ("host", "origin")}, 415),
-        (PAGE | {"content-length": str(LARGEST_BODY + 1)}, 413),
-        (PAGE | {"content-length": "9" * 5000}, 413),
-        (PAGE | {"content-length": "-1"}, 413),
-        (PAGE | {"content-length": "²"}, 413),
-    ],
-)
-def test_others_are_turned_away_unheard(headers: dict[str, str], status: int) -> None:
-    found, message, told, passed = answer(headers)
-    assert (found, passed) == (status, [])
-    assert message.endswith(".")
-    assert told.items() >= HEADERS.items()
-
-
-def test_reading_needs_no_origin_and_a_client_that_leaves_or_wants_a_web_socket_gets_no_answer() -> None:
-    assert answer({"host": "localhost:8000"}, method="GET", body=(b"",))[0] == 200
-    assert answer({"host": "localhost:8000", "origin": "http://evil.example"}, method="GET")[0] == 403
-    assert answer({"host": "evil.example:8000"}, method="GET")[0] == 421
-    assert answer(PAGE, body=())[0] is None
-    assert answer(PAGE, type="websocket")[0] is None
-    # A body that is larger than it claimed is not collected.
-    status, _, _, passed = answer(PAGE | {"content-length": "2"}, body=(b"x" * LARGEST_BODY, b"x", b"never read"))
-    assert (status, passed) == (413, [])
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_a_file_is_no_folder_to_write_into(tmp_path: Path, path: str) -> None:
     for action in (write, lambda p: check_free_model(p, force=False)):
         with pytest.raises(RecombineError, match="folder") as error:
             action(tmp_path / path)
-        assert error.value.place == str(tmp_path / "file")
+        assert error.value.place == str(tmp_path / path)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import platform
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Protocol, runtime_checkable
@@ -55,7 +56,8 @@ def env_cli(*, json: bool = False) -> None:
     Example:
       recombine env
     """
-    found = environment()
+    python = {"python": platform.python_version(), "platform": platform.platform()}
+    found = {"recombine": __version__, **python, **_packages(), **_computing(), "threads": os.cpu_count() or 1}
     if json:
         print_json(found)
     else:
@@ -63,16 +65,12 @@ def env_cli(*, json: bool = False) -> None:
     say_next("--help")
 
 
-def environment() -> dict[str, str | int]:
-    """Returns the versions of what matters, the device that would be used, how it computes, and the threads."""
-    found: dict[str, str | int] = {"recombine": __version__, "python": platform.python_version()}
-    found["platform"] = platform.platform()
+def _packages() -> dict[str, str]:
+    found = dict.fromkeys(PACKAGES, "not installed")
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return {**found, **_computing(), "threads": os.cpu_count() or 1}
+    return found
 
 
 def _computing() -> dict[str, str]:

@@ -126,14 +126,12 @@ def augment_cli(
     from recombine.data.store import read_model
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
-    from recombine.training.stored import read_notes
 
-    request = _settled(request)
-    _check(request)
+    request = _checked(request)
     networks = request.seeds or 1
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
-        networks = len(read_model(Path(request.model), KIND)["seeds"])
-        reading = reading.for_model(request.model, read_notes(Path(request.model), KIND))
+        model = read_model(Path(request.model), KIND)
+        networks, reading = len(model["seeds"]), reading.for_model(request.model, model.get("notes", {}))
     else:
         reading = reading.settled(train)
     targets = files.numbered(request.output, networks)
@@ -171,29 +169,22 @@ def augment_cli(
         say_next("inspect", targets[0], *beside.options)
 
 
-def _settled(request: Request) -> Request:
-    """Returns the request with the learned method instead of auto if an option is for networks, or rehearsal is off."""
-    for_networks = any(_is_given(request, option) for option, methods in OPTIONS.items() if methods == LEARNING)
-    if request.method != AUTO or not (for_networks or request.rehearse == 0):
-        return request
-    return replace(request, method="learned", rehearse=None if request.rehearse == 0 else request.rehearse)
+def _checked(request: Request) -> Request:
+    """Returns the request, with learned instead of auto if an option is for networks or rehearsal is off.
 
-
-def _is_given(request: Request, option: str) -> bool:
-    return getattr(request, option) not in (None, AUTO)
-
-
-def _check(request: Request) -> None:
-    """Raises an error for what cannot be done, before anything is read."""
-    from recombine.neighborhoods import NEIGHBORHOODS
+    What cannot be done is an error before anything is read.
+    """
+    from recombine.data.store import check_free_model
     from recombine.own_data.augmenters import METHODS
 
+    given = [option for option in OPTIONS if getattr(request, option) not in (None, AUTO)]
+    if request.method == AUTO and (request.rehearse == 0 or any(OPTIONS[option] == LEARNING for option in given)):
+        given = [option for option in given if option != "rehearse" or request.rehearse != 0]
+        request = replace(request, method="learned")
     if request.method not in METHODS:
         raise unknown("method", request.method, METHODS)
-    if request.neighborhood not in (AUTO, *NEIGHBORHOODS):
-        raise unknown("neighborhood", request.neighborhood, (AUTO, *NEIGHBORHOODS))
-    for option, methods in OPTIONS.items():
-        if request.method not in methods and _is_given(request, option):
+    for option in given:
+        if request.method not in (methods := OPTIONS[option]):
             name = option.replace("_", "-")
             raise RecombineError(f"--{name} is for --method {' or '.join(methods)}, not for {request.method}.")
     if request.n < 2 and request.method == "both":
@@ -202,13 +193,9 @@ def _check(request: Request) -> None:
         raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
     if request.epsilon is not None and request.resample is False:
         raise RecombineError("--epsilon cannot be combined with --no-resample.")
-    if request.temperature is not None and not request.temperature > 0:
-        raise RecombineError(
-            f"the temperature is {request.temperature:g}, expected more than 0.",
-            hint="For the safest samples give a small one, such as 0.1.",
-        )
     if request.model is not None and not request.is_trained:
-        files.check_model(request.model, force=False)
+        check_free_model(Path(request.model), force=False)
+    return request
 
 
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler | Spans":
@@ -220,8 +207,9 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     settings |= {"progress": display}
     if request.gaps is not None:
         settings |= {"gaps": request.gaps, "fewest_gaps_first": True}
-    given = {"rehearse": request.rehearse, "precision": request.precision}
-    settings |= {name: value for name, value in given.items() if value is not None}
+    if request.method == AUTO:
+        settings |= {"precision": request.precision}
+        settings |= {} if request.rehearse is None else {"rehearse": request.rehearse}
     if request.method in LEARNING:
         asked = request.executor or request.address
         executor = chosen_executor(request.executor, request.address) if asked else None
@@ -247,10 +235,10 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     if isinstance(augmenter, Augmenter) and augmenter.has_networks:
         default = augmenter.networks_.sampling
         temperature = request.temperature or default.decoding.temperature
-        changes: dict[str, Any] = {} if request.novelty is None else {"novelty": request.novelty}
-        changes |= {"max_temperature": max(default.max_temperature, temperature)}  # what was asked for is not too high
+        novelty: Any = request.novelty or default.novelty
+        warmest = max(default.max_temperature, temperature)  # what was asked for is not too high
         decoding = replace(default.decoding, temperature=temperature)
-        augmenter.networks_.sampling = replace(default, decoding=decoding, **changes)
+        augmenter.networks_.sampling = replace(default, decoding=decoding, max_temperature=warmest, novelty=novelty)
         if not is_trained:
             say(outcome(augmenter.networks_.fitted_.history))
             if request.model is not None:

@@ -11,7 +11,6 @@ from recombine.cli import files
 from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
 from recombine.cli.printing import counted, print_json, print_table, say, say_next
 from recombine.cli.training import enough_memory, on_terminal, resumable, use_threads
-from recombine.errors import RecombineError
 from recombine.inflection import ANALYSIS, are_inflections
 
 if TYPE_CHECKING:
@@ -84,15 +83,11 @@ def compare_cli(
     plan.check()
     folder = None if output is None else Path(output)
     if folder is not None:
-        if folder.exists() and not folder.is_dir():
-            raise RecombineError("this is no folder.", place=output, hint="Name a folder for the run.")
         files.check_free([folder / RUN_FILE], force=force or files.is_unfinished(str(folder / RUN_FILE)))
     reading = reading.settled(data)
     examples, tests = reading.read_with_test(data, test)
-    if tests is None:
-        split = hold_out(examples, seed=plan.seed, epsilon=plan.epsilon)
-    else:
-        split = given(examples, tests, epsilon=plan.epsilon)
+    epsilon = plan.epsilon
+    split = given(examples, tests, epsilon=epsilon) if tests else hold_out(examples, seed=plan.seed, epsilon=epsilon)
     files.check_direction(options.direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
@@ -154,7 +149,7 @@ def _show(found: "Comparison", *, json: bool) -> None:
         counts = [len(samples) for samples in found.drawn.samples[method]]
         least, most = min(counts), max(counts)
         cells = ["-" if not most else f"{most:,}" if least == most else f"{least:,} to {most:,}"]
-        for scores in (parts["all"].scores, parts["rare"].scores, parts["other"].scores):
+        for scores in (parts[part].scores for part in ("all", "rare", "other")):
             deviation = f" ± {summarize(scores).deviation:.3f}" if len(scores) > 1 else ""
             cells.append(f"{summarize(scores).mean:.3f}{deviation}" if scores else "-")
         for p in (parts["rare"].p, parts["other"].p):

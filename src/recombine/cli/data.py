@@ -88,9 +88,8 @@ def _write(
     counts = {path: len(part) for path, part in zip(paths, parts, strict=True)}
     if json:
         print_json({"files": [{"path": path, "examples": count} for path, count in counts.items()]})
-    else:
-        for path, count in counts.items():
-            say(f"Wrote {path}: {counted(count, 'example')}.")
+    for path, count in counts.items():
+        say(f"Wrote {path}: {counted(count, 'example')}.")
     say_next("inspect", paths[0], "--test", paths[1])
 
 

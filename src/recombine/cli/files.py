@@ -55,10 +55,9 @@ class Reading:
     @property
     def options(self) -> list[str]:
         """The options as words of a command, without those that need not be given."""
-        tokens = ["--tokens", self.tokens] if self.tokens is not None else []
-        format = ["--format", self.format] if self.format != AUTO else []
-        columns = ["--columns", self.columns] if self.columns is not None else []
-        return [*tokens, *format, *columns, *(["--header"] if self.header else [])]
+        given = {"--tokens": self.tokens, "--format": self.format, "--columns": self.columns}
+        words = [word for name, value in given.items() if value not in (None, AUTO) for word in (name, str(value))]
+        return [*words, "--header"] if self.header else words
 
     def beside(self, written: str) -> "Reading":
         """Returns how a file that a command wrote can be read: as TSV it has two columns and no header."""
@@ -71,7 +70,7 @@ class Reading:
         known = kind_of_tokens(notes)
         if self.tokens is not None and known not in (None, self.tokens):
             say(f"Warning: {model} was trained with --tokens {known}, not {self.tokens}.")
-        return replace(self, tokens=self.tokens or (None if known == "words" else known))
+        return self if self.tokens or known == "words" else replace(self, tokens=known)
 
     def settled(self, source: str) -> "Reading":
         """Returns how files are read by the side of one whose outputs tell what a token is, if no option does."""
@@ -156,10 +155,7 @@ class Reading:
         return how["columns"] is None and files.detect(source, header=how["header"]) == "sigmorphon"
 
     def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
-        """Returns the inputs of a file of examples, or of a file that has nothing but inputs, one a line.
-
-        The direction says what is the input of lemma, form, tags; None: the form.
-        """
+        """Returns the inputs of a file, which may have nothing else; of word forms by direction (None: forms)."""
         from recombine.data import files
 
         if direction == INFLECTION and self.names_word_forms(source):
@@ -171,18 +167,17 @@ class Reading:
         if source.endswith(JSONL):
             return {"format": AUTO, "tokens": self.kind, "columns": None, "header": False}
         try:
-            columns = None if self.columns is None else tuple(int(number) for number in self.columns.split(","))
+            columns = None if self.columns is None else tuple(map(int, self.columns.split(",")))
         except ValueError:
-            raise RecombineError(
-                f"--columns is {self.columns!r}; expected numbers between commas.", hint="For example 1,2 or 1,3,2."
-            ) from None
+            message = f"--columns is {self.columns!r}; expected numbers between commas."
+            raise RecombineError(message, hint="For example 1,2 or 1,3,2.") from None
         return {"format": self.format, "tokens": self.kind, "columns": columns, "header": self.header}
 
 
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> str | None:
     """Says which side of word forms is the input, and returns their direction; None for other examples.
 
-    Of analyses it also says how to have it otherwise, if that is given.
+    `otherwise` follows what is said of analyses.
     """
     if not are_word_forms(examples):
         return None
@@ -198,11 +193,12 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
     learned = direction_of(notes)
     if asked is None or learned is None or learned == asked:
         return
-    what, give = (
-        ("lemma and tags were the input", " (in predict, any form will do), or inputs like g o l a r [V] [PST]")
-        if learned == INFLECTION
-        else ("forms were the input", ", or forms")
-    )
+    what, give = "forms were the input", ", or forms"
+    if learned == INFLECTION:
+        what, give = (
+            "lemma and tags were the input",
+            " (in predict, any form will do), or inputs like g o l a r [V] [PST]",
+        )
     say(f"Warning: {model} was trained for {learned}: {what}. Give lemma, form, tags without --columns{give}.")
 
 
@@ -218,7 +214,7 @@ def name_of(source: str) -> str:
 
 
 def check_one_standard_input(*sources: str | None) -> None:
-    """Raises an error if more than one file is to come from standard input."""
+    """Raises an error if more than one of these files is to come from standard input."""
     if sources.count(STANDARD) > 1:
         raise RecombineError("only one file can come from standard input (-).", hint="Name the others by their paths.")
 
@@ -244,14 +240,6 @@ def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
         output.check_free(target, force=force)
 
 
-def check_model(folder: str, *, force: bool) -> None:
-    """Raises an error if a model may not or cannot be written to a folder, before any work is done for it."""
-    from recombine.data.store import check_free_model
-
-    check_free_model(Path(folder), force=force)
-    output.check_folder(Path(folder).absolute().parent, place=folder)
-
-
 def check_apart(targets: Iterable[str], sources: Iterable[str | None]) -> None:
     """Raises an error if a file to be written is one that is read, which not even --force may replace."""
     read = {Path(source).resolve() for source in sources if source not in (None, STANDARD)}
@@ -274,22 +262,21 @@ def is_unfinished(target: str | None) -> bool:
 
 @contextmanager
 def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
-    """Keeps other processes from making the same thing, and clears away what a killed one left of it.
+    """Keeps other processes from making a file or folder, and the other files that come of the work.
 
-    Args:
-        target: The file or folder that is being made, if it has a name.
-        files: What else comes of it.
-
-    Yields:
-        Whether a run that was making this was killed; see `is_unfinished`.
+    Gives whether a run that was making this was killed; see `is_unfinished`. What it left is cleared away.
     """
     state = state_of_training(target)
-    special = target is not None and Path(target).exists() and not Path(target).is_file() and not Path(target).is_dir()
-    if target is None or state is None or special:  # nobody's alone: a device, a pipe
+    # Devices and pipes are nobody's alone.
+    if (
+        target is None
+        or state is None
+        or (Path(target).exists() and not (Path(target).is_file() or Path(target).is_dir()))
+    ):
         yield False
         return
     with locked(target) as was_killed:
-        for path in (Path(target), state, *map(Path, files)):
+        for path in (state, *map(Path, files)):
             output.sweep(path)
         yield was_killed or state.exists()
 

@@ -1,9 +1,6 @@
 """``recombine inspect``: a look at training examples before anything is made of them."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer import echo
 
@@ -12,13 +9,8 @@ from recombine.cli.options import AUTO
 from recombine.cli.printing import percent, print_json, print_table, say_next, working
 from recombine.data.text import join
 from recombine.errors import unknown
-from recombine.example import Example, Tokens
-from recombine.inflection import are_inflections, is_tag, split_analysis
-
-if TYPE_CHECKING:
-    from recombine.augmentation.resample import Rare
-
-WORKED_EXAMPLES = 3
+from recombine.example import Example
+from recombine.inflection import are_inflections, split_analysis
 
 _SHOWN = 20
 """How many rare tokens are printed; --json gives all."""
@@ -45,6 +37,7 @@ def inspect_cli(
         chooses.
     """
     from recombine.neighborhoods import NEIGHBORHOODS
+    from recombine.own_data.inspection import inspect
 
     known = (AUTO, "all", "none", *NEIGHBORHOODS)
     if neighborhood not in known:
@@ -52,93 +45,12 @@ def inspect_cli(
     reading = reading.settled(train)
     examples, tests = reading.read_with_test(train, test)
     with working("Looking for neighborhoods"):
-        found = _inspected(examples, tests, epsilon=epsilon, neighborhood=neighborhood, seed=seed)
+        found = inspect(examples, tests, epsilon=epsilon, neighborhood=neighborhood, seed=seed)
     if json:
         print_json(found)
     else:
         _print(found, reading.kind)
     say_next("augment", train, *reading.suggested(examples).options, "-n", "400", "-o", "augmented.jsonl")
-
-
-def _inspected(
-    train: Sequence[Example],
-    test: Sequence[Example] | None,
-    *,
-    epsilon: float | None,
-    neighborhood: str,
-    seed: int,
-) -> dict[str, Any]:
-    """Returns the document of what there is to know.
-
-    ``epsilon`` is None if no token counts as rare; ``rarity`` says what counts as rare, and why. ``rare`` and ``tags``
-    (none unless these are word forms) count different examples, the rarest first.
-    """
-    from recombine.augmentation.resample import TOKENS, find_rare
-    from recombine.data.vocabulary import Vocabulary
-
-    distinct = list(dict.fromkeys(train))
-    rare = find_rare(distinct, epsilon=epsilon)
-    tokens = rare.resampler if rare.kind == TOKENS else None
-    outputs = Counter(example.x for example in distinct)
-    word_forms = are_inflections(distinct)
-    tags = Counter(tag for example in distinct for tag in set(filter(is_tag, example.x)) if word_forms)
-    pairs, inputs = {*train}, {example.x for example in train}
-    overlap = (
-        None
-        if test is None
-        else {
-            "examples": len(test),
-            "pairs": sum(example in pairs for example in test),
-            "inputs": sum(example.x in inputs for example in test),
-            "unseen_tokens": list(Vocabulary.of(train).unseen(test)),
-        }
-    )
-    return {
-        "examples": len(train),
-        "duplicates": len(train) - len(distinct),
-        "ambiguous_inputs": sum(count > 1 for count in outputs.values()),
-        "x": _side([example.x for example in train]),
-        "y": _side([example.y for example in train]),
-        "epsilon": epsilon if tokens is None else tokens.epsilon,
-        "rarity": rare.reason,
-        "rare": [] if tokens is None else list(map(asdict, tokens.rare_)),
-        "tags": dict(sorted(tags.items(), key=lambda item: (item[1], item[0]))),
-        "coverage": _coverage(distinct, neighborhood, rare, seed),
-        "test": overlap,
-    }
-
-
-def _side(sides: Sequence[Tokens]) -> dict[str, float]:
-    lengths = list(map(len, sides))
-    vocabulary = {token for side in sides for token in side}
-    return {"vocabulary": len(vocabulary), "mean_length": sum(lengths) / len(lengths), "max_length": max(lengths)}
-
-
-def _coverage(distinct: Sequence[Example], neighborhood: str, rare: "Rare", seed: int) -> list[dict[str, Any]]:
-    """Returns what rules find as ``augment`` has them, with a few worked examples: targets and their prototypes."""
-    import numpy as np
-
-    from recombine.neighborhoods import NEIGHBORHOODS
-    from recombine.own_data import choices
-
-    if neighborhood == AUTO:
-        rules = list(map(choices.rule_named, choices.rule_names(distinct, rare)))
-        tried = [max(choices.trials(distinct, rules, seed=seed), key=lambda trial: trial.coverage)]
-    else:
-        suited = [rule for rule in NEIGHBORHOODS if rule != "tagged" or are_inflections(distinct)]
-        names = {"all": suited, "none": []}.get(neighborhood, [neighborhood])
-        tried = [trial for name in names for trial in choices.trials(distinct, [choices.rule_named(name)], seed=seed)]
-    lengths = np.array([len(example.d) for example in distinct])
-    described = []
-    for found, share in ((trial.found, trial.coverage) for trial in tried):
-        # Drawn from the shorter half, where people can follow what was taken from where.
-        shortest_first = np.argsort(lengths[found.rows].sum(axis=1), kind="stable")
-        shorter = shortest_first[: max(WORKED_EXAMPLES, len(found) // 2)]
-        drawn = np.random.default_rng(seed).permutation(shorter)[:WORKED_EXAMPLES]
-        worked = [[distinct[place] for place in found.rows[row]] for row in drawn]
-        pairs = [[{"x": example.x, "y": example.y} for example in row] for row in worked]
-        described.append({"rule": found.rule, "share": share, "account": found.account, "examples": pairs})
-    return described
 
 
 def _print(found: dict[str, Any], tokens: str) -> None:

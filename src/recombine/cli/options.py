@@ -84,6 +84,7 @@ LIMITS: dict[str, dict[str, Any]] = {
     "rehearse": {"min": 0},
     "seed": {"min": 0},
     "size": _one_of("size", SIZES),
+    "temperature": {"callback": _more_than_0},
     "tiny": {"hidden": True},
 }
 """What values options may have, and which option only tests need."""

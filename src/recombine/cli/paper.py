@@ -13,7 +13,7 @@ from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
 from recombine.cli.printing import MatrixProgress, percent, print_json, print_table, say
 from recombine.cli.training import Interrupted, use_threads
 from recombine.data.output import locked, sweep
-from recombine.errors import RecombineError, unknown
+from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
     from recombine.paper.rows import Row, Table
@@ -179,7 +179,7 @@ def table2_cli(
       p_values: With --show: compare every two rows instead.
       errors: With --show: count what is wrong with samples instead.
     """
-    from recombine.data.sigmorphon import HINTS, SHA256, SPLITS, check_split, is_official, locate
+    from recombine.data.sigmorphon import HINTS, SPLITS, check_language, check_split, is_official, locate
     from recombine.paper.rows import TABLE_2
     from recombine.paper.scale import word_form_scale
     from recombine.paper.tables import in_order
@@ -195,16 +195,12 @@ def table2_cli(
         raise RecombineError("--p-values and --errors go with --show, which runs nothing.")
     if p_values and errors:
         raise RecombineError("--p-values and --errors are two tables.", hint="Give one of them at a time.")
-    for language in named if not show else ():
-        if source is None and language not in SHA256:
-            error = unknown("language", language, SHA256)
-            hint = f"{error.hint} For others, name a folder with their files: --source."
-            raise RecombineError(error.message, hint=hint)
     for number in numbers:
         check_split(number)
-    for language in named if source is not None and not show else ():
-        path = locate(language, source)
-        if not is_official(path, language):
+    for language in named if not show else ():
+        if source is None:
+            check_language(language)
+        elif not is_official(path := locate(language, source), language):
             say(f"Warning: {path} is not the file as it was published: the splits are not the paper's.")
     wanted: Size = "tiny" if running.tiny else cast("Size", size)
     columns = [f"{language}-{number}" for language in named for number in numbers]
@@ -290,11 +286,12 @@ def _recorded(
     """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
     from recombine.paper.records import read_records
 
-    found = everything = read_records(folder)
-    if columns is not None:
-        found = [record for record in found if record["column"] in columns]
-    if rows is not None:
-        found = [record for record in found if record["row"] in {row.name for row in rows}]
+    everything, names = read_records(folder), None if rows is None else {row.name for row in rows}
+    found = [
+        record
+        for record in everything
+        if (columns is None or record["column"] in columns) and (names is None or record["row"] in names)
+    ]
     if not found:
         what = "figures of what was asked for" if everything else "figures"
         hint = "Run the experiments first, or name another folder."

@@ -89,15 +89,10 @@ def percent(share: float) -> str:
 @contextmanager
 def working(on: str) -> Iterator[None]:
     """Shows on a terminal that work is under way; elsewhere says nothing."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.live import Live
-
-    # Without a thread that redraws: processes may be forked meanwhile.
-    with Live(f"{on} …", console=Console(stderr=True, markup=False), auto_refresh=False, transient=True) as shown:
-        shown.refresh()
+    bar = _new_bar(transient=True)
+    with bar or nullcontext():
+        if bar:
+            bar.add_task(on, total=None, now="")
         yield
 
 
@@ -107,13 +102,9 @@ def progress(
 ) -> Iterator["Report"]:
     """Shows how far a stage is: a bar on a terminal; elsewhere lines, for training one for each tenth of the way.
 
-    Args:
-        what: The stage, e.g. ``"Training the predictor"``.
-        effort: Ignored: stages are shown one by one.
-        judged: What the evaluation after each epoch of training tells, e.g. ``"held-out accuracy"``.
-        max_time: The bound on training in seconds, if there is one.
+    The effort is ignored, since stages are shown one by one. For the other arguments see `describe`.
     """
-    bar = _new_bar() if sys.stderr.isatty() else None
+    bar = _new_bar()
     task = bar.add_task(what, total=None, now="") if bar else None
     tenths, said = 0, time.monotonic()
 
@@ -137,7 +128,7 @@ def progress(
 def searching(what: str, examples: int, executor: "Executor | None" = None) -> Iterator["Effort"]:
     """Gives the effort of a search for neighborhoods: many examples are searched in parts, with progress.
 
-    Who searches the parts is by default as many processes as torch has threads.
+    Unless there is an executor, as many processes search the parts as torch has threads.
     """
     from recombine.execution.executor import Processes
     from recombine.neighborhoods import ALONE, Effort, trial_step
@@ -155,7 +146,10 @@ def searching(what: str, examples: int, executor: "Executor | None" = None) -> I
 def describe(
     steps: int, total: int, history: "History", *, judged: str = "held out", max_time: float | None = None
 ) -> str:
-    """Returns loss, evaluation and remaining time of training; of a population, the means. See `progress`."""
+    """Returns loss, evaluation and remaining time of training; of a population, the means.
+
+    What the evaluation after each epoch tells is `judged`, e.g. ``"held-out accuracy"``; `max_time` bounds training.
+    """
     left = history.seconds * (total - steps) / steps
     if max_time is not None:
         left = min(left, max(0.0, max_time - history.seconds))
@@ -179,7 +173,7 @@ class MatrixProgress:
         self.began = self._said = time.monotonic()
         self.done = self.left = 0.0
         self._pace = 0.0  # seconds a unit of the stage under way
-        self.bar = _new_bar() if sys.stderr.isatty() else None
+        self.bar = _new_bar()
         self._task = self.bar.add_task("", total=None, now="") if self.bar else None
 
     def expect(self, effort: float) -> None:
@@ -199,11 +193,13 @@ class MatrixProgress:
 
         self._show(what)
         yield report
-        self._finish(what, before, left, effort, seconds=time.monotonic() - began)
+        self.done, self.left = before, left
+        self.elsewhere(what, effort, time.monotonic() - began)
 
     def elsewhere(self, what: str, effort: float, seconds: float) -> None:
-        """Counts a stage that another process has finished."""
-        self._finish(what, self.done, self.left, effort, seconds=seconds)
+        """Counts a stage as finished, here or by another process."""
+        self.done, self.left, self._pace = self.done + effort, max(0.0, self.left - effort), 0.0
+        self.say(f"{what}: {duration(seconds)}; {self.remaining} in all.")
 
     @property
     def remaining(self) -> str:
@@ -221,10 +217,6 @@ class MatrixProgress:
         else:
             say(text)
 
-    def _finish(self, what: str, before: float, left: float, effort: float, *, seconds: float) -> None:
-        self.done, self.left, self._pace = before + effort, max(0.0, left - effort), 0.0
-        self.say(f"{what}: {duration(seconds)}; {self.remaining} in all.")
-
     def _show(self, text: str) -> None:
         text = f"{text} ({self.remaining} in all)"
         if self.bar and self._task is not None:
@@ -233,11 +225,13 @@ class MatrixProgress:
             self.say(text)
 
 
-def _new_bar() -> "Bar":
-    """Returns a bar without a thread that redraws it, since processes may be forked meanwhile."""
+def _new_bar(*, transient: bool = False) -> "Bar | None":
+    """Returns a bar if there is a terminal; no thread redraws it, since processes may be forked meanwhile."""
+    if not sys.stderr.isatty():
+        return None
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(20), TaskProgressColumn(), TimeElapsedColumn())
-    console = Console(stderr=True, highlight=False)
-    return Progress(*columns, TextColumn("{task.fields[now]}"), console=console, auto_refresh=False)
+    now, console = TextColumn("{task.fields[now]}"), Console(stderr=True, highlight=False)
+    return Progress(*columns, now, console=console, auto_refresh=False, transient=transient)

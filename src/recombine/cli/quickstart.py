@@ -44,16 +44,10 @@ def quickstart_cli(*, seed: int = 0, threads: int = 1, json: bool = False) -> No
         ]
         print_json({"train": len(part.train), "test": len(part.test), "rows": rows})
         return
-    cells = [
-        (
-            outcome.name,
-            f"{outcome.exact_match:.3f}",
-            "-" if outcome.samples is None else str(len(outcome.samples)),
-            "-" if outcome.right is None else f"{outcome.right:.0%}",
-            f"{outcome.seconds:.0f}",
-        )
-        for outcome in outcomes
-    ]
+    cells = []
+    for outcome in outcomes:
+        made = ("-", "-") if outcome.samples is None else (str(len(outcome.samples)), f"{outcome.right:.0%}")
+        cells.append((outcome.name, f"{outcome.exact_match:.3f}", *made, f"{outcome.seconds:.0f}"))
     echo()
     print_table(cells, header=("", "exact match on the test set", "samples", "exactly right", "seconds"))
     echo("\nFive samples, and where each token came from (¹ ² copied from prototype 1 or 2; no mark: written):")
@@ -71,12 +65,10 @@ def explained(sample: Example) -> list[str]:
     provenance = sample.provenance
     if provenance is None:
         return [str(sample)]
-    tokens = []
+    marks = {"written": "", "own": "⁼"} | {str(number): mark for number, mark in enumerate(_SUPERSCRIPTS)}
     sources = provenance.sources or ("written",) * (len(sample.x) + len(sample.y))
-    for token, source in zip((*sample.x, *sample.y), sources, strict=True):
-        kind = source.partition(":")[0]
-        mark = {"written": "", "own": "⁼"}.get(kind)
-        tokens.append(f"{token}{_SUPERSCRIPTS[int(kind)] if mark is None else mark}")
+    both = zip((*sample.x, *sample.y), sources, strict=True)
+    tokens = [f"{token}{marks[source.partition(':')[0]]}" for token, source in both]
     middle = len(sample.x)
     lines = [f"{' '.join(tokens[:middle])} ▷ {' '.join(tokens[middle:])}"]
     return lines + [f"  {_SUPERSCRIPTS[k]} {prototype}" for k, prototype in enumerate(provenance.prototypes, start=1)]

@@ -185,23 +185,22 @@ def score_cli(
         guessed = directed(guessed, ANALYSIS) if reading.names_word_forms(predicted) else guessed
         analysed = not any(is_tag(token) for example in guessed for token in example.x)
         right = directed(right, ANALYSIS if analysed else INFLECTION)
-    _check_aligned(right, guessed, gold=files.name_of(gold), predicted=files.name_of(predicted))
+    _check_aligned(right, guessed, *map(files.name_of, (gold, predicted)))
     files.say_direction(right)
     pairs = [(one.y, other.y) for one, other in zip(right, guessed, strict=True)]
-    scores = {"all": _score(pairs)}
+    scores: dict[str, dict[str, float] | None] = {"all": _score(pairs)}
     if train is not None:
-        is_novel = novel(right, reading.read(train))
-        new = [pair for pair, is_new in zip(pairs, is_novel, strict=True) if is_new]
-        scores["novel"] = _score(new) if new else {}
+        new = [pair for pair, is_new in zip(pairs, novel(right, reading.read(train)), strict=True) if is_new]
+        scores["novel"] = _score(new) if new else None
     if json:
-        print_json({name: score or None for name, score in scores.items()})
-    else:
-        rows = [
-            (name, f"{score['n']:,}", f"{score['exact_match']:.4f}", f"{score['micro_f1']:.4f}")
-            for name, score in scores.items()
-            if score
-        ]
-        print_table(rows, header=("items", "n", "exact match", "micro-F1"))
+        print_json(scores)
+        return
+    rows = [
+        (name, f"{score['n']:,}", f"{score['exact_match']:.4f}", f"{score['micro_f1']:.4f}")
+        for name, score in scores.items()
+        if score
+    ]
+    print_table(rows, header=("items", "n", "exact match", "micro-F1"))
 
 
 def audit_cli(
@@ -266,17 +265,14 @@ def _about(unseen: Sequence[str]) -> str:
 
 
 def _score(pairs: Sequence[tuple[Tokens, Tokens]]) -> dict[str, float]:
-    """Returns how many pairs of right and predicted outputs there are, exact match and micro-F1.
-
-    Micro-F1 is over the elements of outputs: lemma and tags of an analysis, else tokens.
-    """
+    """Returns how many pairs of right and predicted outputs there are, exact match and micro-F1."""
     from recombine.evaluation.metrics import exact_match, micro_f1
 
     gold, predicted = zip(*pairs, strict=True)
     return {"n": len(gold), "exact_match": exact_match(gold, predicted), "micro_f1": micro_f1(gold, predicted)}
 
 
-def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, predicted: str) -> None:
+def _check_aligned(right: list[Example], guessed: list[Example], gold: str, predicted: str) -> None:
     for number, (one, other) in enumerate(zip(right, guessed, strict=False), start=1):
         if one.x != other.x:
             raise RecombineError(
@@ -285,8 +281,5 @@ def _check_aligned(right: list[Example], guessed: list[Example], *, gold: str, p
                 hint="Both files must have the same inputs in the same order.",
             )
     if len(right) != len(guessed):
-        raise RecombineError(
-            f"the file has {len(guessed):,} examples, but {gold} has {len(right):,}.",
-            place=predicted,
-            hint="Expected one prediction for each gold output.",
-        )
+        message = f"the file has {len(guessed):,} examples, but {gold} has {len(right):,}."
+        raise RecombineError(message, place=predicted, hint="Expected one prediction for each gold output.")

@@ -45,6 +45,7 @@ def train_cli(
       augmented FILE: New examples; if there is FILE.0.jsonl, … instead of FILE.jsonl, each network gets its own.
       p_aug P: How often a training step sees a new example (default: their share, but between 0.01 and 0.2).
     """
+    from recombine.data.store import check_free_model
     from recombine.own_data.predictor import Predictor
     from recombine.own_data.settings import forget_state
 
@@ -55,7 +56,7 @@ def train_cli(
     files.check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
-    files.check_model(output, force=force or files.is_unfinished(output))
+    check_free_model(Path(output), force=force or files.is_unfinished(output))
     reading = reading.settled(train)
     examples = reading.read_for_prediction(train, direction)
     new = read_new(augmented, examples, reading, networks=seeds or 1)

@@ -11,6 +11,7 @@ from recombine.cli.options import AUTO
 from recombine.cli.printing import counted, say, say_next, working
 from recombine.cli.quickstart import explained
 from recombine.cli.training import enough_memory, use_threads
+from recombine.data.output import replacing
 from recombine.errors import RecombineError
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ def picture_cli(
     with enough_memory():
         augmenter = Recombination.load(model, device=device)
         sample = pick_sample(augmenter, pick, seed=seed)
-        assert sample.provenance is not None
-        prototypes = [prototype.d for prototype in sample.provenance.prototypes]
+        prototypes = [prototype.d for prototype in sample.provenance.prototypes] if sample.provenance else []
         traced = trace(augmenter.fitted_.model, augmenter.vocabulary_, prototypes=prototypes, d=sample.d)
     _write(picture(traced), output, force=force)
     for line in explained(sample):
@@ -152,7 +152,5 @@ def explore_cli(
 
 
 def _write(text: str, output: str, *, force: bool) -> None:
-    from recombine.data.output import replacing
-
     with working_on(output), replacing(output, force=force) as stream:
         stream.write(text.encode())

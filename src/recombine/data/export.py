@@ -72,9 +72,6 @@ def export(
         p_aug: The probability that a training example is a new one; None: all count alike.
         tokens: What a token is where the toolkit splits strings: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether existing files may be replaced.
-
-    Raises:
-        RecombineError: If a token cannot be written for the toolkit, or a file exists already.
     """
     check_toolkit(to)
     check_kind(tokens)
@@ -113,11 +110,7 @@ class Mix:
 
     @classmethod
     def of(cls, originals: int, new: int, p_aug: float | None = None) -> Self:
-        """Works out the mixture from the numbers of originals and new examples; without `p_aug`, all count alike.
-
-        Raises:
-            RecombineError: If the probability is not between 0 and 1, or too near to one of them.
-        """
+        """Works out the mixture from the numbers of originals and new examples; without `p_aug`, all count alike."""
         if p_aug is None:
             return cls(share=new / (originals + new), weight=1.0, originals=1, new=1)
         if not 0 < p_aug < 1:
@@ -137,15 +130,7 @@ class Mix:
 
 
 class _Mixture:
-    """What is to be exported.
-
-    Attributes:
-        word_forms: Whether all examples are word forms: lemma, tags ▷ form.
-        characters: Whether tokens are characters, so that nothing separates them.
-        vocabulary: All tokens, in order of first appearance.
-        repeated: Examples repeated according to the mixture, for toolkits without weights.
-        repetition: A sentence on what is repeated; empty if nothing is.
-    """
+    """What is to be exported: the parts, and `repeated` examples for toolkits without weights."""
 
     def __init__(self, originals: Sequence[Example], new: Sequence[Example], mix: Mix, tokens: str) -> None:
         self.originals, self.new, self.mix, self.tokens = originals, new, mix, tokens
@@ -201,10 +186,9 @@ _as_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _jsonl(data: _Mixture) -> _Files:
-    parts = ((data.originals, 1.0), (data.new, data.mix.weight))
     objects = (
         {"x": each.x, "y": each.y, "weight": weight, "method": each.provenance.method if each.provenance else None}
-        for examples, weight in parts
+        for examples, weight in ((data.originals, 1.0), (data.new, data.mix.weight))
         for each in examples
     )
     how = (
@@ -221,18 +205,13 @@ def _yoyodyne(data: _Mixture) -> _Files:
         if len(token) > 1 and _OBFUSCATED.fullmatch(token):
             raise _unfit(token, "yoyodyne reserves symbols of the form <...>, [...] and {...}.")
     separator = "" if data.characters else " "
-    config = [
-        "# The part of a configuration that tells yoyodyne how to read train.tsv.",
-        "data:",
-        "  model_dir: model",
-        "  train: train.tsv",
-        "  source_col: 1",
-        "  target_col: 2",
-        f"  features_col: {3 if data.word_forms else 0}",
-        f'  source_sep: "{separator}"',
-        f'  target_sep: "{separator}"',
-        '  features_sep: ";"',
-    ]
+    settings = {
+        **{"model_dir": "model", "train": "train.tsv", "source_col": 1, "target_col": 2},
+        "features_col": 3 if data.word_forms else 0,
+        **{"source_sep": f'"{separator}"', "target_sep": f'"{separator}"', "features_sep": '";"'},
+    }
+    config = ["# The part of a configuration that tells yoyodyne how to read train.tsv.", "data:"]
+    config += [f"  {name}: {value}" for name, value in settings.items()]
     command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
     how = f"{data.repetition}Train in this folder with: `{command}`"
     table = io.StringIO()
@@ -243,17 +222,14 @@ def _yoyodyne(data: _Mixture) -> _Files:
 
 def _fairseq(data: _Mixture) -> _Files:
     """Parallel files of tokens between spaces."""
-    lines = {
-        "train.src": data.spaced(example.x for example in data.repeated),
-        "train.tgt": data.spaced(example.y for example in data.repeated),
-    }
+    x, y = (data.spaced([getattr(example, side) for example in data.repeated]) for side in ("x", "y"))
     how = (
         f"{data.repetition}Train in this folder with: "
         "`fairseq-preprocess --source-lang src --target-lang tgt --trainpref train --destdir data-bin && "
         "fairseq-train data-bin --arch lstm --optimizer adam --lr 0.001 --max-tokens 4000 --max-epoch 100 "
         "--disable-validation`"
     )
-    return lines, how
+    return {"train.src": x, "train.tgt": y}, how
 
 
 def _opennmt(data: _Mixture) -> _Files:
@@ -264,12 +240,8 @@ def _opennmt(data: _Mixture) -> _Files:
     for (name, examples), weight in zip(parts.items(), data.mix.turns(), strict=True):
         lines[f"src-{name}.txt"] = data.spaced([example.x for example in examples])
         lines[f"tgt-{name}.txt"] = data.spaced([example.y for example in examples])
-        config += [
-            f"  {name}:",
-            f"    path_src: src-{name}.txt",
-            f"    path_tgt: tgt-{name}.txt",
-            f"    weight: {weight}",
-        ]
+        config += [f"  {name}:", f"    path_src: src-{name}.txt", f"    path_tgt: tgt-{name}.txt"]
+        config.append(f"    weight: {weight}")
     config += ["save_data: run", "src_vocab: run/vocab.src", "tgt_vocab: run/vocab.tgt", "save_model: run/model"]
     command = "onmt_build_vocab -config config.yaml -n_sample -1 && onmt_train -config config.yaml"
     return {**lines, "config.yaml": config}, f"Train in this folder with: `{command}`"

@@ -75,8 +75,7 @@ def iterate(
 ) -> Iterator[Example]:
     """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
 
-    Raises:
-        RecombineError: At once if an argument makes no sense; later if something is wrong with the file.
+    An argument that makes no sense is an error at once.
     """
     lines, chosen = _opened(source, format, tokens, columns, header=header)
     return chosen.parse(lines)
@@ -118,9 +117,6 @@ def write(
             expects examples in the generator's order.
         tokens: What a token is in TSV: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether an existing file may be replaced.
-
-    Raises:
-        RecombineError: If the target cannot be written or an example cannot be written in the format.
     """
     if format == "auto":
         format = "jsonl" if Path(target).suffix == ".jsonl" else "tsv"
@@ -163,8 +159,8 @@ def _opened(
 
 def _encode(example: Example, format: Format, *, place: Line) -> bytes:
     """Returns the bytes of an example's line, once they have been seen to read back as the same example."""
-    check_side(example.x, "input", line=place)
-    check_side(example.y, "output", line=place)
+    for name, side in (("input", example.x), ("output", example.y)):
+        check_side(side, name, line=place)
     try:
         raw = format.render(example).encode("utf-8") + b"\n"
     except UnicodeEncodeError as error:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.data.untrusted import typed
@@ -78,11 +78,7 @@ class Format:
         return replace(self, name=name)
 
     def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
-        """Yields an example for each line, as the lines come.
-
-        Raises:
-            RecombineError: If a line does not keep to the format.
-        """
+        """Yields an example for each line, as the lines come."""
         lines = iter(lines)
         for first in islice(lines, 1):
             found, every = self.recognized(first.text), chain([first], lines)
@@ -100,10 +96,10 @@ class Format:
                     yield from _from_columns(every, self.tokens, self.columns, width=width)
 
     def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
-        """Yields what a predictor reads of each line, in which there may be nothing else; raises as ``parse`` does."""
+        """Yields what a predictor reads of each line, in which there may be nothing else."""
         found = self.recognized(lines[0].text)
         if found.name == "jsonl":
-            return (_side(_from_json(line, _Input).x, "x", line=line, tokens=self.tokens) for line in lines)
+            return (_side(_from_json(line, _Input).x, "x", line, self.tokens) for line in lines)
         if found.name == "sigmorphon":
             return (example.y for example in found.parse(lines))
         if found.name == "tsv" and not any("\t" in line.text for line in lines):
@@ -111,11 +107,7 @@ class Format:
         return (example.x for example in found.parse(lines))
 
     def render(self, example: Example) -> str:
-        """Returns the line of an example.
-
-        Raises:
-            RecombineError: If the format cannot hold the example.
-        """
+        """Returns the line of an example; an error if the format cannot hold it."""
         match self.name:
             case "jsonl":
                 try:
@@ -151,8 +143,8 @@ def _from_columns(
         x, y, *features = (fields[column - 1] for column in columns)
         tags = features[0].split(";") if features else []
         if "" in tags:
-            tag_hint = "expected tags between semicolons, as in 'V;IND;PST'."
-            raise line.error(f"an empty tag in {shown(features[0])}; {tag_hint}")
+            wanted = "expected tags between semicolons, as in 'V;IND;PST'."
+            raise line.error(f"an empty tag in {shown(features[0])}; {wanted}")
         yield Example(
             x=(*check_side(split(x, tokens), input_name, line=line), *map(tag_token, tags)),
             y=check_side(split(y, tokens), output_name, line=line),
@@ -225,7 +217,7 @@ class _Pair:
 def _from_json(line: Line, kind: type[_Found]) -> _Found:
     """Returns the object in a line of JSON."""
     try:
-        value = json.loads(line.text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
+        value = json.loads(line.text, object_pairs_hook=_without_repeats)
         found: _Found = typed(value, kind, whole="the line")
     except (ValueError, RecursionError) as error:
         raise line.error(
@@ -237,10 +229,6 @@ def _from_json(line: Line, kind: type[_Found]) -> _Found:
     return found
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -248,13 +236,13 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _side(value: Tokens | str, name: str, *, line: Line, tokens: str) -> Tokens:
+def _side(value: Tokens | str, name: str, line: Line, tokens: str) -> Tokens:
     return check_side(split(value, tokens) if isinstance(value, str) else value, name, line=line)
 
 
 def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     """Returns the example that an object of JSON stands for, once its values are known to make sense."""
-    x, y = (_side(side, name, line=line, tokens=tokens) for name, side in (("x", found.x), ("y", found.y)))
+    x, y = (_side(side, name, line, tokens) for name, side in (("x", found.x), ("y", found.y)))
     origin = found.provenance
     if origin is None:
         return Example(x, y)
@@ -263,9 +251,8 @@ def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
             raise line.error(f"found {value} as {name}; expected a finite number.")
     for source in origin.sources:
         if not _SOURCE.fullmatch(source):
-            raise line.error(
-                f"found {shown(source)} among the sources; expected 'written', 'own:I' or 'K:J', counted from 1."
-            )
+            wanted = "expected 'written', 'own:I' or 'K:J', counted from 1."
+            raise line.error(f"found {shown(source)} among the sources; {wanted}")
     if origin.sources and len(origin.sources) != len(x) + len(y):
         number = f"{len(origin.sources)} sources"
         raise line.error(f"there are {number}; expected one for each of the {len(x) + len(y)} tokens of x and y.")
@@ -292,9 +279,8 @@ def _as_object(example: Example) -> Mapping[str, Any]:
 _HEADERS = {
     *(("input", "output"), ("source", "target"), ("src", "tgt"), ("x", "y"), ("question", "query")),
     *(("command", "action"), ("commands", "actions"), ("inputs", "outputs"), ("question", "answer"), ("text", "label")),
-    *(("word", "pronunciation"), ("grapheme", "phoneme"), ("graphemes", "phonemes")),
+    *(("word", "pronunciation"), ("grapheme", "phoneme"), ("graphemes", "phonemes"), ("form", "lemma")),
     *(("lemma", name) for name in ("form", "word form", "inflection", "inflected form")),
-    ("form", "lemma"),
 }
 """Known names of an input and an output column."""
 

@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 import socket
+import stat
 import sys
 import tempfile
 import time
@@ -41,10 +42,10 @@ def read_whole(path: Path | Traversable) -> bytes:
         OSError: If it cannot be read.
         RecombineError: If it is larger than ``MAX_WHOLE``.
     """
-    if isinstance(path, Path) and path.is_fifo():  # for whose other end one could wait forever
-        raise OSError(errno.EINVAL, "This is a pipe", str(path))
+    if isinstance(path, Path):
+        check_regular(path)
     with path.open("rb") as stream:
-        content = stream.read(MAX_WHOLE + 1)  # not by the size that it says it has: a device has none
+        content = stream.read(MAX_WHOLE + 1)
     if len(content) > MAX_WHOLE:
         raise RecombineError(
             f"the file takes more than {MAX_WHOLE:,} bytes, the most that is read.",
@@ -54,16 +55,19 @@ def read_whole(path: Path | Traversable) -> bytes:
     return content
 
 
+def check_regular(path: Path) -> None:
+    """Raises the OSError for a path that is no file, or a pipe or device that may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "This is no regular file", str(path))
+
+
 @contextmanager
 def replacing(target: str | Path, *, force: bool = False) -> Iterator[BinaryIO]:
     """Gives a stream whose bytes become the target's content when the block ends well, and vanish when it does not.
 
     The bytes go to a hidden file beside the target, which takes the target's place in one step. A missing folder is
     created. Standard output (``-``) and devices (``/dev/null``, pipes) have no content to protect: they are written
-    directly. With `force`, an existing file is replaced.
-
-    Raises:
-        RecombineError: If the target is a folder, cannot be written, or exists and ``force`` is not set.
+    directly. An existing file is replaced only with `force`.
     """
     if str(target) == STANDARD:
         sys.stdout.flush()
@@ -109,15 +113,15 @@ def check_free(target: str | Path, *, force: bool) -> None:
         check_folder(path.parent, place=target)
 
 
-def check_folder(folder: str | Path, *, place: str | Path) -> None:
-    """Raises the error for a place, which cannot be written, if no file can be made in a folder, once that is there."""
+def check_folder(folder: str | Path, *, place: str | Path, what: str = "file") -> None:
+    """Raises the error for a place, of a file or folder, if nothing can be made in a folder, once that is there."""
     path = Path(folder).absolute()
     try:
         above = next(each for each in (path, *path.parents) if each.exists())
         with tempfile.TemporaryFile(dir=above):  # permissions alone do not tell
             pass
     except OSError as error:
-        raise _unwritable(error, place) from error
+        raise _unwritable(error, place, what) from error
 
 
 def _unwritable(error: OSError, place: str | Path, what: str = "file") -> RecombineError:
@@ -132,11 +136,7 @@ def _unwritable(error: OSError, place: str | Path, what: str = "file") -> Recomb
 def replacing_folder(target: Path) -> Iterator[Path]:
     """Gives a folder to put files into, which takes the target's place when the block ends well, and else vanishes.
 
-    A folder that is there already is replaced: it makes way only once the new one is whole, and goes only once that is
-    in its place. Folders above are made.
-
-    Raises:
-        RecombineError: If the folder cannot be written.
+    A folder that is there already makes way only once the new one is whole, and goes only once that is in its place.
     """
     temporary, old = _beside(target), _beside(target)
     try:
@@ -202,14 +202,12 @@ def _remove(path: Path) -> None:
 def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> Iterator[bool]:
     """Holds the lock of a file or folder that is being made, for the time of the block.
 
-    The lock file names the process that holds it and its machine; see `lock_of`. File systems without locks are left
-    without. If another process holds the lock, `say` is told and that is waited for; without it, that is an error.
+    The lock file names the process that holds it and its machine; see `lock_of`. What killed processes left beside the
+    target is swept. File systems without locks are left without. If another process holds the lock, `say` is told and
+    that is waited for; without it, that is an error.
 
     Yields:
         Whether the one who held the lock before was killed: its lock file was left.
-
-    Raises:
-        RecombineError: If another process holds the lock, or the lock file cannot be written.
     """
     if fcntl is None:
         yield False
@@ -227,6 +225,7 @@ def locked(target: str | Path, *, say: Callable[[str], None] | None = None) -> I
             os.truncate(descriptor, os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode()))
         except OSError as error:
             raise _unwritable(error, lock) from error
+        sweep(Path(target))
         yield was_killed
     finally:
         lock.unlink(missing_ok=True)  # while it is held, so that nobody else's is removed

@@ -74,10 +74,6 @@ def interpret(command: Tokens) -> Tokens | None:
     """Returns the actions that a command asks for, or None if the command is not of the grammar.
 
     A gold function for audits: it takes any tokens whatsoever and needs time linear in their number.
-
-    Args:
-        command: For example ``("jump", "left", "twice")``, which asks for
-            ``("I_TURN_LEFT", "I_JUMP", "I_TURN_LEFT", "I_JUMP")``.
     """
     for place, word in enumerate(command):
         if word in _CONJUNCTIONS:
@@ -120,9 +116,6 @@ def split(name: str, *, seed: int = 0) -> Dataset:
         name: One of ``SPLITS``.
         seed: The order of the examples, so that any first part is a fair sample of the whole; for ``simple``, also
             which examples are for testing. The other splits hold the same examples whatever the seed.
-
-    Raises:
-        RecombineError: If there is no split of that name.
     """
     if name not in SPLITS:
         raise unknown("split", name, SPLITS)

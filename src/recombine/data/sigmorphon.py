@@ -74,16 +74,7 @@ class FewShot:
 
 
 def few_shot(inflections: Sequence[Inflection], *, hints: int, split: int) -> FewShot:
-    """Returns one of the authors' splits.
-
-    Args:
-        inflections: All word forms of the language, in the order of its file; repeated ones count once.
-        hints: How many past, and how many future, forms to train on: 4, 8 or 16.
-        split: Which of the five splits, 0 to 4.
-
-    Raises:
-        RecombineError: If there is no such split, or the language has too few forms of some kind.
-    """
+    """Returns one of the authors' splits of a language's word forms, which are in the order of its file."""
     check_split(hints, split)
     return next(islice(few_shots(inflections), drawn_before(hints, split), None))
 
@@ -106,8 +97,7 @@ def drawn_before(hints: int, split: int) -> int:
 def few_shots(inflections: Sequence[Inflection]) -> Iterator[FewShot]:
     """Yields the authors' 15 splits in the order in which they drew them: all with 4 hints, with 8, with 16.
 
-    Raises:
-        RecombineError: When it comes to a split for which the language has too few forms of some kind.
+    Repeated word forms count once.
     """
     forms = _sorted_by_token_ids(list(dict.fromkeys(inflections)))
     places: dict[Tokens, list[int]] = {}  # by tags
@@ -230,10 +220,6 @@ def locate(language: str, source: Path | None = None) -> Path:
         language: For example ``"turkish"``; with a source, any language that has a file there.
         source: A folder that holds ``{language}-train-high``. None: the official file, which is downloaded the first
             time, into the user's cache (``recombine`` in ``$XDG_CACHE_HOME``, else in ``~/.cache``).
-
-    Raises:
-        RecombineError: If there is no such file, there is no connection, or the downloaded file is not the official
-            one.
     """
     if source is None:
         return _fetched(language)
@@ -254,12 +240,17 @@ def is_official(path: Path, language: str) -> bool:
     return path.is_file() and hashlib.sha256(read_whole(path)).hexdigest() == SHA256.get(language)
 
 
-def _fetched(language: str) -> Path:
-    """Returns the path of a language's official file, downloading it the first time: all of it or nothing."""
+def check_language(language: str) -> None:
+    """Raises the error for a language that cannot be downloaded."""
     if language not in SHA256:
         strange = unknown("language", language, SHA256)
         others = "For others, name a folder with the language's file: `source`."
         raise RecombineError(strange.message, hint=f"{strange.hint} {others}")
+
+
+def _fetched(language: str) -> Path:
+    """Returns the path of a language's official file, downloading it the first time: all of it or nothing."""
+    check_language(language)
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG specification wants relative paths to be ignored.
     cache = given if given.is_absolute() else Path.home() / ".cache"
@@ -269,19 +260,13 @@ def _fetched(language: str) -> Path:
     url, hint = f"{_FOLDER}/{path.name}", f"Get {path.name} by other means and name its folder: `source`."
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
-            content: bytes = response.read(MAX_WHOLE + 1)
-            if response.length and len(content) <= MAX_WHOLE:
-                raise http.client.IncompleteRead(content, response.length)
+            content: bytes = response.read(MAX_WHOLE)
     except (OSError, http.client.HTTPException) as error:
         raise RecombineError(f"could not download {url} ({error}).", hint=hint) from error
     found = hashlib.sha256(content).hexdigest()
     if found != SHA256[language]:
-        raise RecombineError(
-            f"{url} is not the expected file: SHA-256 {found}, expected {SHA256[language]}.", hint=hint
-        )
-    try:
-        with replacing(path, force=True) as file:
-            file.write(content)
-    except RecombineError as error:
-        raise RecombineError(error.message, place=str(path), hint=hint) from error
+        message = f"{url} is not the expected file: SHA-256 {found}, expected {SHA256[language]}."
+        raise RecombineError(message, hint=hint)
+    with replacing(path, force=True) as file:
+        file.write(content)
     return path

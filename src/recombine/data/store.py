@@ -4,10 +4,8 @@ Documents are JSON with a checksum among its keys. Folders have a manifest, a JS
 others; models are such folders. Arrays are numpy's files with a description. Nothing is ever unpickled.
 """
 
-import errno
 import hashlib
 import json
-import stat
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from recombine import __version__
-from recombine.data.output import read_whole, replacing, replacing_folder
+from recombine.data.output import check_folder, read_whole, replacing, replacing_folder
 from recombine.errors import RecombineError
 
 DIGEST = "digest"
@@ -61,12 +59,6 @@ def checksums(folder: Path, *, besides: str) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): checksum(file) for file in files}
 
 
-def check_regular(path: Path) -> None:
-    """Raises the OSError for a path that is no file, or a pipe or device that may never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "This is no regular file", str(path))
-
-
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a document, as it will be read again, with its checksum."""
     content = json.loads(json.dumps(document))  # in which a key that is a number has become a string
@@ -74,11 +66,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
-    """Takes the checksum out of a document, which must be that of the rest.
-
-    Raises:
-        RecombineError: If there is no checksum, or it is that of something else; with the file and the hint given.
-    """
+    """Takes the checksum out of a document; an error, with this place and hint, if it is not that of the rest."""
     if DIGEST not in document:
         raise RecombineError(f"this has no checksum, which should be under {DIGEST!r}.", place=place, hint=hint)
     try:
@@ -93,11 +81,8 @@ def unseal(document: dict[str, Any], *, place: str, hint: str) -> None:
 def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: bool = False) -> Iterator[Path]:
     """Gives a folder to put a model's files into, which takes the place of `path` when the block ends well.
 
-    The manifest tells its kind, e.g. ``"predictor"``, and its settings, which are JSON-friendly. With `force`, a model
-    that is there is replaced.
-
-    Raises:
-        RecombineError: If something is there already and may not be replaced, or is no model.
+    The manifest tells its kind, e.g. ``"predictor"``, and its settings, which are JSON-friendly. A model that is there
+    is replaced only with `force`, and anything else never.
     """
     check_free_model(path, force=force)
     with replacing_folder(path) as temporary:
@@ -116,10 +101,8 @@ def writing_model(path: Path, kind: str, settings: Mapping[str, Any], *, force: 
 
 def check_free_model(path: Path, *, force: bool) -> None:
     """Raises the error for a folder that a model may not be written to, before the work is done."""
+    check_folder(path.absolute().parent, place=path, what="folder")
     if not path.exists():
-        above = next(folder for folder in path.absolute().parents if folder.exists())
-        if not above.is_dir():
-            raise RecombineError("this is no folder to write a model into.", place=str(above))
         return
     if not path.is_dir() or (not (path / MODEL).exists() and any(path.iterdir())):
         raise RecombineError("this exists and is no model.", place=str(path), hint="Choose another folder.")
@@ -168,9 +151,8 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
         if not is_intact:
             hint = "Copy it again, or train again."
             raise RecombineError("a file of the model is not as it was written.", place=str(file), hint=hint)
-    notes = {name: settings.pop(name) for name in ("notes",) if name in settings}  # which have names of their own
-    current: dict[str, Any] = _upgraded(settings)
-    return {**current, **notes}
+    notes = {"notes": settings.pop("notes")} if "notes" in settings else {}  # whose names are not settings
+    return {**_upgraded(settings), **notes}
 
 
 def _upgraded(settings: Any) -> Any:  # noqa: ANN401

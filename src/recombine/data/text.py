@@ -50,20 +50,15 @@ class Line:
 
 def shown(value: object) -> str:
     """Returns a value of the user's as an error message quotes it: short, with control characters visible."""
-    if isinstance(value, str):
-        return repr(value if len(value) <= 60 else value[:57] + "...")
-    return repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."
+    text = value if isinstance(value, str) else repr(value)
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    return repr(text) if isinstance(value, str) else text
 
 
 def read_lines(source: str | Path) -> Iterator[Line]:
-    """Yields the lines of a file as they come, without waiting for its end. Blank lines at the end are no lines.
+    """Yields the lines of a file, or of standard input (``-``), as they come, without waiting for its end.
 
-    Args:
-        source: A path, or ``-`` for standard input.
-
-    Raises:
-        RecombineError: If the file cannot be opened, is no UTF-8 text, has a blank line between others or a line of
-            more than ``MAX_LINE`` characters.
+    Blank lines at the end are no lines.
     """
     is_standard = str(source) == STANDARD
     file = "stdin" if is_standard else str(source)
@@ -96,9 +91,6 @@ def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
     """Returns a line, by its number in a file, from its bytes, with the line's end if it has one.
 
     The first line may begin with a byte-order mark, which is dropped. `offset` bytes of the file come before.
-
-    Raises:
-        RecombineError: If the bytes are no line of UTF-8 text, or too many.
     """
     found = Line("", file, number)
     if b"\0" in raw:
@@ -161,9 +153,7 @@ def join(side: Iterable[str], tokens: str) -> str:
 def check_side(side: Tokens, name: str, *, line: Line) -> Tokens:
     """Returns one side of an example, which messages call by its name, if it can stand in a file.
 
-    Raises:
-        RecombineError: If there are no tokens or too many, or if a token is empty or holds a NUL, a tab, a line break
-            or half a surrogate pair, which UTF-8 cannot encode.
+    A token cannot hold half a surrogate pair, since UTF-8 cannot encode it.
     """
     if not side:
         raise line.error(f"the {name} is empty; expected at least one token.", hint="Fill it in or remove the line.")

@@ -70,11 +70,8 @@ def typed(
         name: The keys that lead to the value, for errors.
         whole: What errors call a value that no keys lead to.
         place: The file, for errors.
-        further: Ignore unknown keys. Default: they are errors.
-        toml: Use the words of TOML in errors. Default: those of JSON.
-
-    Raises:
-        RecombineError: If a key is missing or unknown, or a value is of another type.
+        further: Ignore unknown keys, which else are errors.
+        toml: Use the words of TOML in errors, else those of JSON.
     """
     # A union without functions and other things that files do not hold; any other type as it is.
     options = [each for each in _options(kind) if each in _SIMPLE or get_origin(each) in _NESTED or is_dataclass(each)]

@@ -59,11 +59,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:
-        """Collects the tokens of training examples; those of test sets must stay out.
-
-        Raises:
-            RecombineError: If there are too many.
-        """
+        """Collects the tokens of training examples; those of test sets must stay out."""
         found = {token for example in examples for side in (example.x, example.y) for token in side}
         check_vocabulary(len(found))
         return cls(tuple(sorted(found)))
@@ -95,7 +91,7 @@ class Vocabulary:
 def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[str]:
     """Returns the tokens of new inputs (or outputs) that no original has, if they are the majority; otherwise nothing.
 
-    This happens if one file was read as words and the other as characters, or if the two are of different tasks.
+    One file was then read as words and the other as characters, or the two are of different tasks.
     """
     known = {token for side in originals for token in side}
     strange = [token for side in new for token in side if token not in known]
@@ -103,22 +99,17 @@ def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[s
 
 
 def are_unlike(examples: Sequence[Example]) -> bool:
-    """Tells whether nearly every output has only tokens of its own, so that there are no parts to recombine.
-
-    This happens with dates or numbers that are read as words. Repeated examples count once.
-    """
-    return _share_little([frozenset(example.y) for example in dict.fromkeys(examples)])
+    """Tells whether nearly every output has only tokens of its own, as dates do that are read as words."""
+    return _share_little(frozenset(example.y) for example in dict.fromkeys(examples))
 
 
 def have_tags_of_their_own(examples: Sequence[Example]) -> bool:
-    """Tells whether nearly every word form has only tags of its own, which are hardly tags then.
-
-    This happens if the columns of a file have another order. Repeated examples count once.
-    """
-    return _share_little([frozenset(filter(is_tag, example.x)) for example in dict.fromkeys(examples)])
+    """Tells whether nearly every word form has only tags of its own, as in a file with another order of columns."""
+    return _share_little(frozenset(filter(is_tag, example.x)) for example in dict.fromkeys(examples))
 
 
-def _share_little(sets: Sequence[frozenset[str]]) -> bool:
+def _share_little(each_set: Iterable[frozenset[str]]) -> bool:
+    sets = list(each_set)
     seen = Counter(token for each in sets for token in each)
     own = sum(all(seen[token] == 1 for token in each) for each in sets)
     return len(sets) >= LEAST and own >= UNLIKE * len(sets)

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from recombine.data.files import read, write
-from recombine.data.output import check_free, locked, sweep
+from recombine.data.output import check_free, locked
 from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
@@ -36,12 +36,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 
 
 class Keeper:
-    """A JSONL file of samples that somebody found good; what it held before stays in it.
-
-    Raises:
-        RecombineError: If there is something else than JSONL of examples, it cannot be written, or it is standard
-            output.
-    """
+    """A JSONL file of samples that somebody found good; what it held before stays in it."""
 
     def __init__(self, path: Path) -> None:
         if str(path) == STANDARD:
@@ -57,13 +52,8 @@ class Keeper:
         return read(self.path, format="jsonl")
 
     def keep(self, sample: Example) -> int:
-        """Adds a sample and returns how many there are now; the file is replaced whole.
-
-        Raises:
-            RecombineError: If it is there already, or the file cannot be read or written.
-        """
+        """Adds a sample, which must not be there already, and returns how many there are now."""
         with self._lock, locked(self.path, say=lambda _: None):  # other pages may keep samples in the same file
-            sweep(self.path)
             kept = self._read()
             if sample in kept:
                 raise RecombineError("this sample is kept already.")
@@ -83,7 +73,7 @@ class _Request(BaseModel):
 class SearchRequest(_Request):
     """Words to look for in the training examples."""
 
-    words: Annotated[str, StringConstraints(max_length=500)]
+    words: Annotated[str, Field(max_length=500)]
 
 
 class DrawRequest(_Request):

@@ -184,10 +184,6 @@ class Explorer:
         """Returns what comes after a beginning of x ▷ y: the token ``chosen``, and ``alternatives``, best first.
 
         `SEPARATOR` and `END` are among the tokens; each has its probability and its source.
-
-        Raises:
-            RecombineError: If there are more or fewer prototypes than the network has, one of them is empty, a token
-                is unknown, or the beginning is longer than any training example.
         """
         steps = self._steps(prototypes, beginning, choice.seed)
         probabilities = steps.probabilities[-1]
@@ -204,17 +200,15 @@ class Explorer:
         """Returns a finished x ▷ y as an example, with its probability, its sources, and how it was chosen.
 
         Of its details, ``by_hand`` tells how many tokens (its end being one) are others than the choice makes there.
-
-        Raises:
-            RecombineError: As `next`, and if it is not one input and one output, or the network never produces it.
         """
+        hint = "Choose another token on the way."
         if tokens.count(SEPARATOR) != 1 or SEPARATOR in (tokens[0], tokens[-1]):
-            raise RecombineError("this is not one input and one output.", hint="Choose another token on the way.")
+            raise RecombineError("this is not one input and one output.", hint=hint)
         steps = self._steps(prototypes, tokens, choice.seed)
         ids = self.vocabulary.encode(tokens)
         probabilities = steps.probabilities[np.arange(len(ids)), ids]
         if not probabilities.all():
-            raise RecombineError("the network never produces this.", hint="Choose another token on the way.")
+            raise RecombineError("the network never produces this.", hint=hint)
         middle = tokens.index(SEPARATOR)
         middles = {"own": middle} | {str(k): len(prototype.x) for k, prototype in enumerate(prototypes, start=1)}
         by_hand = sum(choice.choose(steps.probabilities[t], tokens[:t]) != i for t, i in enumerate(ids))
@@ -269,10 +263,10 @@ class Explorer:
         if len(prototypes) != self.augmenter.prototypes:
             raise RecombineError(f"the network has {self.augmenter.prototypes} prototypes, got {len(prototypes)}.")
         for number, prototype in enumerate(prototypes, start=1):
-            if not (prototype.x and prototype.y):
-                side = "output" if prototype.x else "input"
-                message = f"the {side} of prototype {number} is empty."
-                raise RecombineError(message, hint="Pick an example, or type tokens.")
+            for side, tokens in (("input", prototype.x), ("output", prototype.y)):
+                if not tokens:
+                    message = f"the {side} of prototype {number} is empty."
+                    raise RecombineError(message, hint="Pick an example, or type tokens.")
             check_tokens((*prototype.x, *prototype.y), self.vocabulary, where=f"prototype {number}")
         check_tokens((token for token in beginning if token != SEPARATOR), self.vocabulary, where="the sample")
         if len(beginning) > self.longest:

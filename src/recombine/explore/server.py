@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import uvicorn
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.middleware.base import RequestResponseEndpoint
 
 from recombine.augmentation.recombination import Recombination
 from recombine.errors import RecombineError
@@ -47,15 +47,17 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        ip = _ip(self.host)
-        return self.host == "localhost" or (ip is not None and ip.is_loopback)
+        return self.host == "localhost" or (_is_ip(self.host) and ipaddress.ip_address(self.host).is_loopback)
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether the server listens at all addresses of the machine."""
+        return _is_ip(self.host) and ipaddress.ip_address(self.host).is_unspecified
 
     @property
     def url(self) -> str:
         """The page's address, for a browser on this machine."""
-        ip = _ip(self.host)
-        host = "127.0.0.1" if ip is not None and ip.is_unspecified else self.host
-        return f"http://{_in_url(host)}:{self.port}/"
+        return f"http://{LOOPBACK if self.is_everywhere else _in_url(self.host)}:{self.port}/"
 
     def is_named_by(self, header: str) -> bool:
         """Tells whether a Host header names this address.
@@ -67,80 +69,55 @@ class Address:
         if parts is None or (parts["port"] or "80") != str(self.port):
             return False
         name = parts["name"].lower()
-        ip = _ip(self.host)
-        if ip is not None and ip.is_unspecified:
-            return name == "localhost" or _ip(name.strip("[]")) is not None
-        names = {"127.0.0.1", "localhost", "[::1]"} if self.is_loopback else set()
-        return name in names | {_in_url(self.host).lower()}
+        if self.is_everywhere:
+            return name == "localhost" or _is_ip(name.strip("[]"))
+        return name == _in_url(self.host).lower() or (self.is_loopback and name in (LOOPBACK, "localhost", "[::1]"))
 
 
-def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _is_ip(host: str) -> bool:
     try:
-        return ipaddress.ip_address(host)
+        ipaddress.ip_address(host)
     except ValueError:
-        return None
+        return False
+    return True
 
 
 def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-class Guard:
-    """Stands before an application, which listens at an address, and turns away what its own page would not send."""
+def guard(app: FastAPI, address: Address) -> FastAPI:
+    """Makes an application, which listens at an address, turn away what its own page would not send; returns it."""
 
-    def __init__(self, application: ASGIApp, address: Address) -> None:
-        self.application, self.address = application, address
+    @app.middleware("http")
+    async def guarded(request: Request, answer: RequestResponseEndpoint) -> Response:
+        refusal = _refusal(request, address)
+        response = JSONResponse({"message": refusal[1]}, refusal[0]) if refusal else await answer(request)
+        response.headers.update(HEADERS)
+        return response
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request (ASGI); its body is bounded, whatever length was claimed."""
-        if scope["type"] != "http":  # the page needs no web sockets
-            return
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", ()), *own]}
-            await send(message)
-
-        refusal, body, more = self._refusal(scope), b"", True
-        while more and refusal is None:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > LARGEST_BODY:
-                refusal = _TOO_LARGE
-        if refusal is not None:
-            status, reason = refusal
-            await JSONResponse({"message": reason}, status)(scope, receive, send_guarded)
-            return
-        pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replayed() -> Message:
-            return pending.pop() if pending else await receive()
-
-        await self.application(scope, replayed, send_guarded)
-
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        headers = Headers(scope=scope)
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self.address.is_named_by(hosts[0]):
-            return 421, f"this server is {self.address.url} and answers to no other name."
-        if any(origin != f"http://{hosts[0]}" for origin in origins):
-            return 403, "requests of other pages are refused."
-        if scope["method"] not in ("GET", "HEAD"):
-            if not origins:
-                return 403, "requests that do not say which page they come from are refused."
-            if headers.getlist("content-type") != ["application/json"]:
-                return 415, "expected JSON."
-        for length in headers.getlist("content-length"):
-            if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY:
-                return _TOO_LARGE
-        return None
+    return app
 
 
-_TOO_LARGE = (413, f"the request is larger than {LARGEST_BODY:,} bytes.")
+def _refusal(request: Request, address: Address) -> tuple[int, str] | None:
+    """Returns the status and the reason if a request is turned away."""
+    hosts, origins = request.headers.getlist("host"), request.headers.getlist("origin")
+    if len(hosts) != 1 or not address.is_named_by(hosts[0]):
+        return 421, f"this server is {address.url} and answers to no other name."
+    if any(origin != f"http://{hosts[0]}" for origin in origins):
+        return 403, "requests of other pages are refused."
+    if request.method not in ("GET", "HEAD"):
+        if not origins:
+            return 403, "requests that do not say which page they come from are refused."
+        if request.headers.getlist("content-type") != ["application/json"]:
+            return 415, "expected JSON."
+    # The server reads as much as was claimed and no more, or in chunks of which there is no end.
+    if "transfer-encoding" in request.headers:
+        return 411, "requests that do not say how long they are are refused."
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_BODY:
+        return 413, f"the request is larger than {LARGEST_BODY:,} bytes."
+    return None
 
 
 def serve(
@@ -169,7 +146,7 @@ def serve(
     with listener:
         address = Address(host, listener.getsockname()[1])
         config = uvicorn.Config(
-            Guard(page, address),
+            guard(page, address),
             lifespan="off",
             ws="none",
             proxy_headers=False,  # they could only lie: there is no proxy

@@ -12,8 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from recombine.data.output import replacing
-from recombine.data.store import check_regular, read_model
+from recombine.data.output import check_regular, replacing
 from recombine.data.text import check_kind
 from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import Vocabulary
@@ -124,13 +123,6 @@ class Stored:
             vocabulary = Vocabulary(typed(settings["vocabulary"], tuple[str, ...]))
             notes = typed(settings.get("notes", {}), dict[str, Any])
         return cls(recipe, seeds, vocabulary, Fitted(model.to(resolve(device)).eval(), history), notes)
-
-
-def read_notes(folder: Path, kind: str) -> Mapping[str, Any]:
-    """Returns the notes of a model of a kind, without its networks."""
-    settings = read_model(folder, kind)
-    with fitting(folder):
-        return typed(settings.get("notes", {}), dict[str, Any])  # type: ignore[no-any-return]
 
 
 def kind_of_tokens(notes: Mapping[str, Any]) -> str | None:

@@ -1,0 +1,90 @@
+"""What there is to know of training examples before anything is made of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from recombine.augmentation.resample import TOKENS, Rare, find_rare
+from recombine.data.vocabulary import Vocabulary
+from recombine.example import Example, Tokens
+from recombine.inflection import are_inflections, is_tag
+from recombine.neighborhoods import NEIGHBORHOODS
+from recombine.own_data import choices
+
+WORKED_EXAMPLES = 3
+
+
+def inspect(
+    train: Sequence[Example],
+    test: Sequence[Example] | None,
+    *,
+    epsilon: float | None,
+    neighborhood: str,
+    seed: int,
+) -> dict[str, Any]:
+    """Returns the document that ``recombine inspect --json`` prints.
+
+    The neighborhoods are those of a rule, of ``"all"``, of ``"none"``, or of the one that is chosen (``"auto"``). The
+    document's ``epsilon`` is None if no token counts as rare. ``rare`` and ``tags`` (none unless these are word forms)
+    count different examples, the rarest first.
+    """
+    distinct = list(dict.fromkeys(train))
+    rare = find_rare(distinct, epsilon=epsilon)
+    tokens = rare.resampler if rare.kind == TOKENS else None
+    outputs = Counter(example.x for example in distinct)
+    word_forms = are_inflections(distinct)
+    tags = Counter(tag for example in distinct for tag in set(filter(is_tag, example.x)) if word_forms)
+    overlap = None
+    if test is not None:
+        pairs, inputs = {*train}, {example.x for example in train}
+        overlap = {
+            "examples": len(test),
+            "pairs": sum(example in pairs for example in test),
+            "inputs": sum(example.x in inputs for example in test),
+            "unseen_tokens": Vocabulary.of(train).unseen(test),
+        }
+    return {
+        "examples": len(train),
+        "duplicates": len(train) - len(distinct),
+        "ambiguous_inputs": sum(count > 1 for count in outputs.values()),
+        "x": _side([example.x for example in train]),
+        "y": _side([example.y for example in train]),
+        "epsilon": epsilon if tokens is None else tokens.epsilon,
+        "rarity": rare.reason,
+        "rare": [] if tokens is None else list(map(asdict, tokens.rare_)),
+        "tags": dict(sorted(tags.items(), key=lambda item: (item[1], item[0]))),
+        "coverage": _coverage(distinct, neighborhood, rare, seed),
+        "test": overlap,
+    }
+
+
+def _side(sides: Sequence[Tokens]) -> dict[str, float]:
+    lengths = list(map(len, sides))
+    vocabulary = {token for side in sides for token in side}
+    return {"vocabulary": len(vocabulary), "mean_length": sum(lengths) / len(lengths), "max_length": max(lengths)}
+
+
+def _coverage(distinct: Sequence[Example], neighborhood: str, rare: Rare, seed: int) -> list[dict[str, Any]]:
+    """Returns what rules find as ``augment`` has them, with a few worked examples: targets and their prototypes."""
+    if neighborhood == "auto":
+        rules = list(map(choices.rule_named, choices.rule_names(distinct, rare)))
+        tried = [max(choices.trials(distinct, rules, seed=seed), key=lambda trial: trial.coverage)]
+    else:
+        suited = [rule for rule in NEIGHBORHOODS if rule != "tagged" or are_inflections(distinct)]
+        names = {"all": suited, "none": []}.get(neighborhood, [neighborhood])
+        tried = [trial for name in names for trial in choices.trials(distinct, [choices.rule_named(name)], seed=seed)]
+    lengths = np.array([len(example.d) for example in distinct])
+    described = []
+    for trial in tried:
+        found = trial.found
+        # Drawn from the shorter half, where people can follow what was taken from where.
+        shortest_first = np.argsort(lengths[found.rows].sum(axis=1), kind="stable")
+        shorter = shortest_first[: max(WORKED_EXAMPLES, len(found) // 2)]
+        drawn = np.random.default_rng(seed).permutation(shorter)[:WORKED_EXAMPLES]
+        worked = [[distinct[place] for place in found.rows[row]] for row in drawn]
+        pairs = [[{"x": example.x, "y": example.y} for example in row] for row in worked]
+        described.append({"rule": found.rule, "share": trial.coverage, "account": found.account, "examples": pairs})
+    return described
