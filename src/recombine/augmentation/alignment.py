@@ -10,6 +10,9 @@ DICE, OFTEN_WITH = 0.4, 0.75
 """A word calls for a token if both are mostly in the same examples (Dice's coefficient), or if the token is in nearly all
 examples with the word and in few others."""
 
+NEARLY = 0.8
+"""Of words in one input any may have called for a token if its score is this share of the surest's."""
+
 COMMON = 0.5
 """What more than this share of the other examples have, too, no word calls for."""
 
@@ -47,7 +50,14 @@ class Alignment:
 
     def score(self, word: str, token: str) -> float:
         """Returns how surely a word calls for a token; 0: it does not."""
-        return self._score.get((word, token), 0.0)
+        score = self._score.get((word, token), 0.0)
+        return score + 1 if score and _letters(word) == _letters(token) else score
+
+    def callers(self, token: str, x: Iterable[str]) -> set[str]:
+        """Returns the words of an input that may have called for a token: the surest, and others nearly as sure."""
+        scores = {word: self._score.get((word, token), 0.0) for word in x}
+        least = NEARLY * max(scores.values(), default=0.0)
+        return {word for word, score in scores.items() if score and score >= least}
 
     def pairs(self, x: Tokens, y: Tokens) -> dict[str, str]:
         """Returns for tokens of an output the words of the input that call for them, the surest first, each once."""
@@ -64,7 +74,10 @@ class Alignment:
 
 
 def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[tuple[str, str], float]:
-    """Returns how surely a word calls for a token, of the pairs where it may."""
+    """Returns how surely a word calls for a token, of the pairs where it may.
+
+    The same letters on both sides decide; if two tokens suit a word equally well, it is not known which it calls for.
+    """
     words, tokens, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
     for example in examples:
         x, y = set(example.x), set(example.y) - ignored
@@ -79,7 +92,24 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
         surplus = (count / words[word] - elsewhere) * (1 - 1 / (1 + words[word]))
         if elsewhere <= COMMON and (dice >= DICE or surplus >= OFTEN_WITH):
             found[word, token] = max(dice, surplus)
+    best: dict[str, float] = defaultdict(float)
+    for (word, _), score in found.items():
+        best[word] = max(best[word], score)
+    tied: dict[str, list[str]] = defaultdict(list)
+    for (word, token), score in found.items():
+        if score == best[word]:
+            tied[word].append(token)
+    for word, others in tied.items():
+        if len(others) > 1:
+            for token in others:
+                if _letters(token) != _letters(word):
+                    del found[word, token]
     return found
+
+
+def _letters(word: str) -> str:
+    """Returns what names are compared by: ``Ann`` in an input may be ``ann,`` in an output."""
+    return "".join(filter(str.isalnum, word)).casefold()
 
 
 class _Class:

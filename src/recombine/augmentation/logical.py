@@ -152,7 +152,9 @@ class Parts:
             tuple(self._abstract(sentence, statement, inner, start, stop) for statement in ours),
             None if head is None else self._argument(sentence, *head, inner, start, stop),
         )
-        frame = tuple(sorted(self._abstract(sentence, statement, outer, start, stop, outside=True) for statement in others))
+        frame = tuple(
+            sorted(self._abstract(sentence, statement, outer, start, stop, outside=True) for statement in others)
+        )
         yield Cut(
             start,
             stop,
@@ -174,7 +176,9 @@ class Parts:
     ) -> tuple[Tokens, ...]:
         head = self._tokens(sentence, statement.head, names)
         arguments = [
-            (SPAN,) if outside and start <= place < stop else self._argument(sentence, place, argument, names, start, stop)
+            (SPAN,)
+            if outside and start <= place < stop
+            else self._argument(sentence, place, argument, names, start, stop)
             for place, argument in zip(statement.about, statement.arguments, strict=True)
         ]
         return (head, *arguments, (statement.ending,))
@@ -210,7 +214,9 @@ class Parts:
                     elif place >= cut.stop:
                         new = place + longer
                     about.append(new)
-                    named.append([(self._moved((one, other)[source].y[position], new), (source, position)) for position in at])
+                    named.append(
+                        [(self._moved((one, other)[source].y[position], new), (source, position)) for position in at]
+                    )
                 tokens = [((one, other)[whose].y[position], (whose, position)) for position in statement.head]
                 tokens += _bracketed(named)
                 found.append((self._order(statement._replace(about=tuple(about))), tokens, statement.ending))

@@ -1,6 +1,5 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -49,16 +48,19 @@ class Text:
         if matches is None:
             return None
         linked = self._nearest(x, y) if self._nested else self._all(x, y)
-        words = tuple(x[places[0]] if places else None for places in linked)
+        pairs = {} if self._nested else self._alignment.pairs(x, y)
+        words = tuple(
+            pairs.get(token, x[places[0]]) if places else None for token, places in zip(y, linked, strict=True)
+        )
         return Sentence(x, y, self._alignment, words, tuple(linked), matches)
 
     def _all(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
-        """Links every token with all occurrences of the word that calls for it."""
-        pairs = self._alignment.pairs(x, y)
-        places: dict[str, list[int]] = defaultdict(list)
-        for place, word in enumerate(x):
-            places[word].append(place)
-        return [tuple(places[pairs[token]]) if token in pairs else () for token in y]
+        """Links every token with all occurrences of the word that calls for it, and of others that may have."""
+        places: dict[str, tuple[int, ...]] = {}
+        for token, word in self._alignment.pairs(x, y).items():
+            may = {word, *self._alignment.callers(token, x)}
+            places[token] = tuple(place for place, one in enumerate(x) if one in may)
+        return [places.get(token, ()) for token in y]
 
     def _nearest(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
         """Links every token with one occurrence of a word at most, and the other way round."""
@@ -139,7 +141,11 @@ class Text:
 
     def _meaning(self, sentence: Sentence, fragment: Fragment, names: Mapping[str, str]) -> Tokens:
         before = self._named(sentence, range(*fragment.runs[0]), names)
-        return before if fragment.hole is None else (*before, HOLE, *self._named(sentence, range(*fragment.runs[1]), names))
+        return (
+            before
+            if fragment.hole is None
+            else (*before, HOLE, *self._named(sentence, range(*fragment.runs[1]), names))
+        )
 
     def _rest(self, sentence: Sentence, fragment: Fragment, names: Mapping[str, str]) -> Tokens:
         found: list[str] = []

@@ -126,8 +126,10 @@ class Phrases:
             self._cut(sentence)
         self._evidence = self._compare()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
-        self._longest = [LONGER * max((len(side) for side in sides), default=0) for sides in
-                         ([example.x for example in known], [example.y for example in known])]
+        self._longest = [
+            LONGER * max((len(side) for side in sides), default=0)
+            for sides in ([example.x for example in known], [example.y for example in known])
+        ]
 
     def _lower(self, x: Tokens) -> Tokens:
         return (self._initial.get(x[0], x[0]), *x[1:])
@@ -138,7 +140,9 @@ class Phrases:
         alike, shown = Counter[Tokens](), Counter[str]()
         often = Counter(word for example in known for word in {*example.x})
         order = np.random.default_rng(0).permutation(len(known))
-        for place in sorted(order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE):  # rare words first
+        for place in sorted(
+            order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE
+        ):  # rare words first
             sentence = self._view.sentence(known[place].x, known[place].y)
             if sentence is None:
                 continue
@@ -148,7 +152,9 @@ class Phrases:
             rare = any(shown[word] < ALIKE for word in sentence.called)
             if (rare or alike[template] <= ALIKE) and len(found) < MANY:
                 shown.update(sentence.called)
-                sentence.origins = tuple((numbers[place], offset) for offset in range(len(sentence.x) + len(sentence.y)))
+                sentence.origins = tuple(
+                    (numbers[place], offset) for offset in range(len(sentence.x) + len(sentence.y))
+                )
                 found.append(sentence)
         return found
 
@@ -189,8 +195,11 @@ class Phrases:
         site, coming = (self._sites[key][rng.integers(len(self._sites[key]))] for key in (one, other))
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
-        x = (*site.sentence.x[: site.cut.start], *coming.sentence.x[coming.cut.start : coming.cut.stop],
-             *site.sentence.x[site.cut.stop :])
+        x = (
+            *site.sentence.x[: site.cut.start],
+            *coming.sentence.x[coming.cut.start : coming.cut.stop],
+            *site.sentence.x[site.cut.stop :],
+        )
         return x, site, coming
 
     def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:

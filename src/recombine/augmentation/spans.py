@@ -109,7 +109,6 @@ class Spans:
             shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
-
     def _candidates(self, fitted: "_Fitted", n: int, seed: int) -> Iterator[Example]:
         """Yields new pairs, by pieces and by phrases in turn, each input once."""
         generators = [np.random.default_rng(seed), np.random.default_rng((seed, 1))]
