@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from recombine.augmentation.alignment import Alignment
@@ -85,7 +86,7 @@ class Parts:
             for head, _, ending in statements:
                 endings[head[0]][ending] += 1
             found = [ending for *_, ending in statements]
-            before.update(zip(found, found[1:], strict=False))
+            before.update(pairwise(found))
         for first, counts in endings.items():
             del counts[""]
             if counts:
@@ -138,6 +139,9 @@ class Parts:
         others = [statement for statement in sentence.parsed if not start <= statement.about[0] < stop]
         if any(not start <= place < stop for statement in ours for place in statement.about):
             return
+        inside, outside = set(sentence.x[start:stop]), {*sentence.x[:start], *sentence.x[stop:]}
+        if not (self._called(sentence, ours) <= inside and self._called(sentence, others) <= outside):
+            return
         spoken_of = {
             place: argument
             for statement in others
@@ -164,7 +168,13 @@ class Parts:
             (ours, others, head),
         )
 
-    def _abstract(  # noqa: PLR0913
+    @staticmethod
+    def _called(sentence: Sentence, statements: Sequence[Statement]) -> set[str]:
+        """Returns the words that call for what statements say."""
+        words = {sentence.words[position] for statement in statements for position in statement.head}
+        return {word for word in words if word is not None}
+
+    def _abstract(
         self,
         sentence: Sentence,
         statement: Statement,
@@ -183,7 +193,7 @@ class Parts:
         ]
         return (head, *arguments, (statement.ending,))
 
-    def _argument(  # noqa: PLR0913
+    def _argument(
         self, sentence: Sentence, place: int, argument: tuple[int, ...], names: Mapping[str, str], start: int, stop: int
     ) -> Tokens:
         """Returns an argument with its place counted from the phrase's beginning or, after it, from its end."""

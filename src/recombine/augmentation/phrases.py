@@ -6,7 +6,7 @@ of training examples tell for every two kinds of phrases how often an exchange w
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -36,7 +36,7 @@ that it shares most with. So more is asked for where data are dense: there, what
 GENERATIONS, PER_GENERATION, CUT_ANEW = 8, 1500, 800
 """How often samples become material for further ones, after how many, and how many of them."""
 
-STALE = 3000
+STALE = 1000
 """So many draws in a row that make nothing new end the search."""
 
 LONGER = 3
@@ -79,6 +79,15 @@ class _Evidence:
     wrong: Counter[tuple[Key, Key]] = field(default_factory=Counter)
     places: dict[tuple[Key, Key], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
 
+    def refuted(self) -> set[tuple[str, str]]:
+        """Returns words that cannot take another's place: (leaving, coming)."""
+        right, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for counts, pairs in ((self.right, right), (self.wrong, wrong)):
+            for (leaving, coming), count in counts.items():
+                if leaving.is_word and coming.is_word:
+                    pairs[leaving.x[0], coming.x[0]] += count
+        return {pair for pair, count in wrong.items() if count > EXCEPTIONS * right[pair]}
+
     def rules(self, often: Mapping[Key, int]) -> list[tuple[Key, Key]]:
         """Returns which kinds of phrases may take the place of which, given how often each was cut out."""
         most: Counter[Key] = Counter()
@@ -103,6 +112,7 @@ class Phrases:
 
     Attributes:
         rules: Which kinds of phrases may take the place of which.
+        refuted: Words that cannot take another's place, although their neighbors are alike: (leaving, coming).
     """
 
     def __init__(self, examples: Sequence[Example]) -> None:
@@ -123,8 +133,10 @@ class Phrases:
         self._view.learn(sentences)
         self._sites: dict[Key, list[Site]] = defaultdict(list)
         for sentence in sentences:
-            self._cut(sentence)
+            for site in self._cut(sentence):
+                self._sites[site.cut.key].append(site)
         self._evidence = self._compare()
+        self.refuted = self._evidence.refuted()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
         self._longest = [
             LONGER * max((len(side) for side in sides), default=0)
@@ -158,13 +170,13 @@ class Phrases:
                 found.append(sentence)
         return found
 
-    def _cut(self, sentence: Sentence, only: Collection[Key] | None = None) -> None:
+    def _cut(self, sentence: Sentence) -> Iterator[Site]:
         length = len(sentence.x)
         for start in range(length):
             for stop in range(start + 1, min(length, start + LONGEST_PHRASE) + 1):
                 for cut in self._view.cuts(sentence, start, stop):
-                    if (stop - start < length or cut.key.is_word) and (only is None or cut.key in only):
-                        self._sites[cut.key].append(Site(sentence, cut))
+                    if stop - start < length or cut.key.is_word:
+                        yield Site(sentence, cut)
 
     def _compare(self) -> _Evidence:
         """Compares all phrases that were cut out of frames with the same input."""
@@ -190,9 +202,11 @@ class Phrases:
                         evidence.wrong[leaving, coming] += 1
         return evidence
 
-    def _draw(self, one: Key, other: Key, rng: np.random.Generator) -> tuple[Tokens, Site, Site] | None:
+    def _draw(
+        self, one: Key, other: Key, sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
+    ) -> tuple[Tokens, Site, Site] | None:
         """Draws an exchange by a rule: the new input, and both phrases; None if the one drawn does not suit its place."""
-        site, coming = (self._sites[key][rng.integers(len(self._sites[key]))] for key in (one, other))
+        site, coming = (sites[key][rng.integers(len(sites[key]))] for key in (one, other))
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
@@ -203,35 +217,45 @@ class Phrases:
         return x, site, coming
 
     def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields new pairs, each input once: half of them with an arrangement of words that no example has, if there are."""
+        """Yields new pairs, each input once.
+
+        If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
+        phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
+        """
         words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
         phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
-        kinds = [rules for rules in (words, phrases) if rules]
-        ends = [np.cumsum(self._weights(rules)) for rules in kinds]
-        sites = {key: len(found) for key, found in self._sites.items()}
-        made, seen, stale, generation = set[Tokens](), set(self._templates), 0, 0
-        fresh: list[Sentence] = []
-        tried, new = np.ones(2), np.ones(2)
-        while kinds and (stale < STALE or (fresh and generation < GENERATIONS)):
-            if len(fresh) >= PER_GENERATION or stale >= STALE:
-                if generation < GENERATIONS:
-                    for place in rng.permutation(len(fresh))[:CUT_ANEW]:
-                        self._cut(fresh[place], sites.keys())
-                generation, stale, fresh = generation + 1, 0, []
-            share = np.clip(new / tried, 0.02, 1)
-            which = int(rng.random() < share[-1] / share.sum()) if len(kinds) == 2 else 0
-            tried[which] += 1
-            stale += 1
-            rule = kinds[which][np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right")]
-            drawn = self._draw(*rule, rng)
+        kinds = [(rules, place) for rules, place in ((words, None), (phrases, True), (phrases, False)) if rules]
+        ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
+        known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
+        sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
+        made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
+        new, stale = [0] * len(kinds), [0] * len(kinds)
+        while True:
+            going_on = [number for number in range(len(kinds)) if stale[number] < STALE]
+            if len(fresh) >= PER_GENERATION or not going_on:
+                if not fresh or generation == GENERATIONS:
+                    return
+                for place in rng.permutation(len(fresh))[:CUT_ANEW]:
+                    for site in self._cut(fresh[place]):
+                        if site.cut.key in sites:
+                            sites[site.cut.key].append(site)
+                generation, fresh, stale = generation + 1, [], [0] * len(kinds)
+                continue
+            which = min(going_on, key=lambda number: new[number])
+            stale[which] += 1
+            rules, known_place = kinds[which]
+            rule = rules[np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right")]
+            drawn = self._draw(*rule, sites, rng)
             if drawn is None:
                 continue
             x, site, coming = drawn
+            if known_place not in (None, site.place in known_places[coming.cut.key]):
+                continue
             if x in self._inputs or x in made or len(x) > self._longest[0]:
                 continue
             y, sources = self._view.exchange(site.sentence, site.cut, coming.sentence, coming.cut)
             sentence = self._view.sentence(x, y) if len(y) <= self._longest[1] else None
-            if sentence is None or (kinds[which] is phrases and sentence.template in seen):
+            if sentence is None or (known_place is not None and sentence.template in seen):
                 continue
             sentence.origins = (
                 *site.sentence.origins[: site.cut.start],
@@ -242,11 +266,9 @@ class Phrases:
             seen.add(sentence.template)
             made.add(x)
             new[which] += 1
-            stale = 0
+            stale[which] = 0
             fresh.append(sentence)
             yield self._example(sentence, site, coming)
-        for key, found in self._sites.items():  # sampling leaves no trace
-            del found[sites[key] :]
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
         """Returns how often to draw by each rule: words come equally often, phrases by what speaks for them."""

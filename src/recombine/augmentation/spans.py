@@ -41,7 +41,7 @@ CROWD = 50
 
 
 TRIED = 5
-"""For n samples so many times n are made of phrases at the most: where hardly any is accepted, further ones are in vain."""
+"""For n samples so many times n are made of phrases at the most; where hardly any is accepted, more are in vain."""
 
 
 class Swap(NamedTuple):
@@ -145,8 +145,8 @@ class _Fitted:
         self.stands_for = self._meanings()
         places = {piece: self._places(piece) for piece in self.stands_for}
         self._sites = {piece: numbers for piece, numbers in places.items() if numbers}
-        self.swaps = self._exchangeable()
         self.phrases = Phrases(examples)
+        self.swaps = self._exchangeable()
         self._ends = list(accumulate(len(self._sites[swap.leaving]) for swap in self.swaps))
 
     def _meanings(self) -> dict[Tokens, Tokens]:
@@ -201,6 +201,7 @@ class _Fitted:
                 Swap(leaving, coming, support)
                 for leaving, support in sorted(shared.items())
                 if self.stands_for[leaving] != meaning
+                and (" ".join(leaving), " ".join(coming)) not in self.phrases.refuted
                 and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
             ]
         return swaps
