@@ -66,6 +66,12 @@ class Statement(NamedTuple):
     ending: str
 
 
+class Called(NamedTuple):
+    """The positions of the tokens that a single word calls for."""
+
+    positions: tuple[int, ...]
+
+
 class Parts:
     """Outputs as lists of statements, in the order of the words that they speak of first.
 
@@ -97,10 +103,14 @@ class Parts:
             self._ranks[kind] = sum(before[other, kind] > before[kind, other] for other in kinds)
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
-        """Returns a pair made ready for cutting; None if its output is no list of statements in the usual order."""
+        """Returns a pair made ready for cutting; if its output is no list of statements, only words can be cut out."""
         pairs = self._alignment.pairs(x, y)
         words = tuple(pairs.get(token) for token in y)
-        statements = []
+        return Sentence(x, y, self._alignment, words, (), self._parsed(x, y, pairs))
+
+    def _parsed(self, x: Tokens, y: Tokens, pairs: Mapping[str, str]) -> list[Statement]:
+        """Returns the statements of an output; none if it is no list of statements in the usual order."""
+        statements: list[Statement] = []
         position = 0
         for head, arguments, ending in _statements(y) or ():
             at = tuple(range(position, position + len(head)))
@@ -109,15 +119,13 @@ class Parts:
             for argument in arguments:
                 named = self._named_by(argument, x, pairs)
                 if named is None:
-                    return None
+                    return []
                 places.append(tuple(range(position, position + len(argument))))
                 about.append(named)
                 position += len(argument) + 1
             position += bool(ending)
             statements.append(Statement(at, tuple(places), tuple(about), self._endings.get(head[0], self._usual)))
-        if not statements or [*statements] != sorted(statements, key=self._order):
-            return None
-        return Sentence(x, y, self._alignment, words, (), statements)
+        return statements if statements == sorted(statements, key=self._order) else []
 
     def _order(self, statement: Statement) -> tuple[int, int]:
         return self._ranks.get(statement.ending, 0), statement.about[0]
@@ -135,6 +143,10 @@ class Parts:
 
     def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
         """Yields words start to stop - 1 with the statements about them, if the others speak of one of them at most."""
+        if stop - start == 1:
+            yield from self._word(sentence, start)
+        if not sentence.parsed:
+            return
         ours = [statement for statement in sentence.parsed if start <= statement.about[0] < stop]
         others = [statement for statement in sentence.parsed if not start <= statement.about[0] < stop]
         if any(not start <= place < stop for statement in ours for place in statement.about):
@@ -167,6 +179,19 @@ class Parts:
             frame if others else (sentence.y if len(sentence.x) > 1 else ()),
             (ours, others, head),
         )
+
+    @staticmethod
+    def _word(sentence: Sentence, place: int) -> Iterator[Cut]:
+        """Yields a word with the tokens that it calls for, if it is there once; the statements stay as they are."""
+        word = sentence.x[place]
+        positions = tuple(position for position, caller in enumerate(sentence.words) if caller == word)
+        if not positions or sentence.x.count(word) > 1:
+            return
+        _, outer = inner_and_outer_names(sentence, place, place + 1)
+        frame = renamed((SPAN if caller == word else caller or "" for caller in sentence.words), outer)
+        tokens = tuple(one or token for one, token in zip(frame, sentence.y, strict=True))
+        key = Key((word,), sentence.y[positions[0]])
+        yield Cut(place, place + 1, key, sentence.frame_of_input(place, place + 1, outer), tokens, Called(positions))
 
     @staticmethod
     def _called(sentence: Sentence, statements: Sequence[Statement]) -> set[str]:
@@ -207,6 +232,10 @@ class Parts:
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
+        if isinstance(cut.pieces, Called):
+            mine, its = set(cut.pieces.positions), coming.pieces.positions[0]
+            sources = [(1, its) if position in mine else (0, position) for position in range(len(one.y))]
+            return tuple((one.y, other.y)[whose][position] for whose, position in sources), sources
         _, others, head = cut.pieces
         entering, _, its_head = coming.pieces
         longer = (coming.stop - coming.start) - (cut.stop - cut.start)

@@ -33,6 +33,9 @@ SHARE = 0.1
 """Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the kind
 that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many frames."""
 
+DENSE = 5
+"""Where so many words may take a word's place by the frames that they share, others may not."""
+
 GENERATIONS, PER_GENERATION, CUT_ANEW = 8, 1500, 800
 """How often samples become material for further ones, after how many, and how many of them."""
 
@@ -93,13 +96,14 @@ class _Evidence:
         most: Counter[Key] = Counter()
         for (leaving, _), right in self.right.items():
             most[leaving] = max(most[leaving], right)
-        counts = [count for key, count in most.items() if not key.is_word for _ in range(often[key])]
+        counts = [count for key, count in most.items() if not key.is_word for _ in range(often.get(key, 0))]
         usual = SHARE * float(np.median(counts)) if counts else 0.0
         found = []
         for (leaving, coming), right in self.right.items():
             words = leaving.is_word and coming.is_word
             enough = right >= max(SHARE * most[leaving], SHARE * most[coming], usual)
-            if self.wrong[leaving, coming] <= EXCEPTIONS * right and (words or enough):
+            cut_out = often.get(leaving) and often.get(coming)
+            if cut_out and self.wrong[leaving, coming] <= EXCEPTIONS * right and (words or enough):
                 found.append((leaving, coming))
         return found
 
@@ -128,6 +132,8 @@ class Phrases:
         self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
         self._view: View = Text(self._alignment, known) if numbers is None else Parts(self._alignment, numbers, known)
         self._templates: set[Tokens] = set()
+        self._frames: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
+        self._places: dict[Hashable, tuple[str, str]] = {}
         self._inputs = {example.x: example.y for example in known}
         sentences = self._sentences(fitting, known)
         self._view.learn(sentences)
@@ -135,9 +141,15 @@ class Phrases:
         for sentence in sentences:
             for site in self._cut(sentence):
                 self._sites[site.cut.key].append(site)
+                self._note(site)
         self._evidence = self._compare()
+        self._frames.clear()
         self.refuted = self._evidence.refuted()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
+        self._words_for: dict[str, set[str]] = defaultdict(set)
+        for one, other in self.rules:
+            if one.is_word and other.is_word:
+                self._words_for[one.x[0]].add(other.x[0])
         self._longest = [
             LONGER * max((len(side) for side in sides), default=0)
             for sides in ([example.x for example in known], [example.y for example in known])
@@ -150,7 +162,7 @@ class Phrases:
         """Returns examples ready for cutting: of those that differ in words of a class, a few, in random order."""
         found: list[Sentence] = []
         alike, shown = Counter[Tokens](), Counter[str]()
-        often = Counter(word for example in known for word in {*example.x})
+        often = self._often = Counter(word for example in known for word in {*example.x})
         order = np.random.default_rng(0).permutation(len(known))
         for place in sorted(
             order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE
@@ -160,6 +172,9 @@ class Phrases:
                 continue
             template = sentence.template
             self._templates.add(template)
+            for start in range(len(sentence.x)):
+                for cut in self._view.cuts(sentence, start, start + 1):
+                    self._note(Site(sentence, cut))
             alike[template] += 1
             rare = any(shown[word] < ALIKE for word in sentence.called)
             if (rare or alike[template] <= ALIKE) and len(found) < MANY:
@@ -178,16 +193,15 @@ class Phrases:
                     if stop - start < length or cut.key.is_word:
                         yield Site(sentence, cut)
 
+    def _note(self, site: Site) -> None:
+        """Remembers which frame a phrase was cut out of."""
+        self._frames[site.cut.frame_x][site.cut.key].add(site.cut.frame_y)
+        self._places[site.cut.frame_x] = site.place
+
     def _compare(self) -> _Evidence:
         """Compares all phrases that were cut out of frames with the same input."""
-        frames: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
-        places: dict[Hashable, tuple[str, str]] = {}
-        for key, sites in self._sites.items():
-            for site in sites:
-                frames[site.cut.frame_x][key].add(site.cut.frame_y)
-                places[site.cut.frame_x] = site.place
         evidence = _Evidence()
-        for frame, kinds in frames.items():
+        for frame, kinds in self._frames.items():
             readings: dict[Tokens, list[set[Hashable]]] = defaultdict(list)
             for key, outputs in kinds.items():
                 readings[key.x].append(outputs)
@@ -197,7 +211,7 @@ class Phrases:
                         continue
                     if not outputs.isdisjoint(others):
                         evidence.right[leaving, coming] += 1
-                        evidence.places[leaving, coming].add(places[frame])
+                        evidence.places[leaving, coming].add(self._places[frame])
                     elif all(outputs.isdisjoint(reading) for reading in readings[coming.x]):
                         evidence.wrong[leaving, coming] += 1
         return evidence
@@ -215,6 +229,11 @@ class Phrases:
             *site.sentence.x[site.cut.stop :],
         )
         return x, site, coming
+
+    def suits(self, leaving: str, coming: str) -> bool:
+        """Whether a word may take another's place as far as frames tell: if many may, it has to be one of them."""
+        known = self._words_for[leaving]
+        return (leaving, coming) not in self.refuted and (len(known) < DENSE or coming in known)
 
     def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
         """Yields new pairs, each input once.
@@ -255,7 +274,9 @@ class Phrases:
                 continue
             y, sources = self._view.exchange(site.sentence, site.cut, coming.sentence, coming.cut)
             sentence = self._view.sentence(x, y) if len(y) <= self._longest[1] else None
-            if sentence is None or (known_place is not None and sentence.template in seen):
+            if sentence is None or bool(sentence.parsed) != bool(site.sentence.parsed):
+                continue
+            if known_place is not None and sentence.template in seen:
                 continue
             sentence.origins = (
                 *site.sentence.origins[: site.cut.start],
@@ -271,9 +292,14 @@ class Phrases:
             yield self._example(sentence, site, coming)
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
-        """Returns how often to draw by each rule: words come equally often, phrases by what speaks for them."""
+        """Returns how often to draw by each rule: rare words more often than others, phrases by what speaks for them."""
         coming = Counter(rule[1] for rule in rules if rule[1].is_word)
-        return [1 / coming[rule[1]] if rule[1].is_word else self._evidence.right[rule] ** 0.5 for rule in rules]
+        return [
+            (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
+            if rule[1].is_word
+            else self._evidence.right[rule] ** 0.5
+            for rule in rules
+        ]
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
         numbers = list(dict.fromkeys(number for number, _ in sentence.origins if number >= 0))

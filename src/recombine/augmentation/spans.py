@@ -201,7 +201,7 @@ class _Fitted:
                 Swap(leaving, coming, support)
                 for leaving, support in sorted(shared.items())
                 if self.stands_for[leaving] != meaning
-                and (" ".join(leaving), " ".join(coming)) not in self.phrases.refuted
+                and self.phrases.suits(" ".join(leaving), " ".join(coming))
                 and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
             ]
         return swaps
