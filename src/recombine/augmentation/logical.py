@@ -1,4 +1,4 @@
-"""Outputs as lists of statements about words, which they name by their places: ``girl ( x _ 1 ) AND run . agent ( x _ 2 , …``."""
+"""Outputs as lists of statements about words, which they name by their places: ``girl ( x _ 1 ) AND run ( x _ 2 …``."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer
 from recombine.example import Example, Tokens
 
 AGREEMENT, LEAST = 0.95, 0.8
-"""Numbers are places if this share of the words are always, or never, pointed at; outputs are statements if this share of
-those with numbers can be read as such."""
+"""Numbers are places if this share of the words are always, or never, pointed at; outputs are statements if this share
+of those with numbers can be read as such."""
 
 SPAN = "⟨here⟩"
 """Stands in a frame for the word of the phrase that the rest of the output speaks of."""
@@ -30,7 +30,7 @@ class Numbers(NamedTuple):
 
 
 def pointers(examples: Sequence[Example]) -> Numbers | None:
-    """Returns the numbers in outputs if they are places of words: some words are always pointed at, and others never."""
+    """Returns the numbers in outputs if they are places of words: some words are always pointed at, others never."""
     digits = frozenset(token for example in examples for token in example.y if token.isdecimal())
     if not digits:
         return None
@@ -250,7 +250,7 @@ def _bracketed(arguments: Sequence[list[tuple[str, tuple[int, int]]]]) -> list[t
 
 
 def _statements(y: Tokens) -> list[tuple[Tokens, list[Tokens], str]] | None:
-    """Returns the statements of an output, (head, arguments, ending), the last with an empty ending; None if it is no list."""
+    """Returns the statements of an output, (head, arguments, ending), the last without one; None if it is no list."""
     found: list[tuple[Tokens, list[Tokens], str]] = []
     position = 0
     while position < len(y):

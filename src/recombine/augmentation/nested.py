@@ -100,9 +100,9 @@ class Text:
         inner, outer = inner_and_outer_names(sentence, start, stop)
         x, frame = renamed(sentence.x[start:stop], inner), sentence.frame_of_input(start, stop, outer)
         if self._nested:
-            for fragment in self._inside(sentence, start, stop):
-                meaning = self._meaning(sentence, fragment, inner)
-                yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+            for inside in self._inside(sentence, start, stop):
+                key = Key(x, self._meaning(sentence, inside, inner))
+                yield Cut(start, stop, key, frame, self._rest(sentence, inside, outer), inside)
             return
         fragment = self._apart(sentence, start, stop)
         meaning = self._shortest.get(x)
@@ -115,8 +115,8 @@ class Text:
             if left or run != meaning * times:
                 return
             repeated += [(first + len(meaning) * time, first + len(meaning) * (time + 1)) for time in range(times)]
-        fragment = Fragment(tuple(repeated))
-        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+        parts = Fragment(tuple(repeated))
+        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, parts, outer), parts)
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""

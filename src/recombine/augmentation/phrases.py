@@ -1,8 +1,8 @@
-"""Phrases: parts of inputs, with their parts of outputs, that take each other's place wherever the data show that they may.
+"""Phrases: parts of inputs, with their parts of outputs, that take each other's place where the data show it.
 
-A *cut* takes a phrase out of an example: what is left of the input and of the output is its *frame*. Two phrases that were
-cut out of equal frames may be exchanged, and two whose frames have equal inputs and different outputs may not. So pairs
-of training examples tell for every two kinds of phrases how often an exchange would be right.
+A *cut* takes a phrase out of an example: what is left of the input and of the output is its *frame*. Two phrases that
+were cut out of equal frames may be exchanged, and two whose frames have equal inputs and different outputs may not. So
+pairs of training examples tell for every two kinds of phrases how often an exchange would be right.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ import numpy as np
 from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.logical import Parts, pointers
 from recombine.augmentation.nested import Text
-from recombine.augmentation.sentences import Cut, Key, Sentence, names_of, renamed
+from recombine.augmentation.sentences import Cut, Key, Sentence
 from recombine.example import Example, Provenance, Tokens
 
 LONGEST_INPUT, LONGEST_OUTPUT, LONGEST_PHRASE = 60, 300, 24
@@ -28,10 +28,10 @@ fewer of them. Those with rare words come first."""
 EXCEPTIONS = 0.1
 """An exchange that would be wrong in more than this share of the frames that show it is no rule."""
 
-
 SHARE = 0.1
-"""Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the kind
-that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many frames."""
+"""Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the
+kind that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many
+frames."""
 
 GENERATIONS, PER_GENERATION, CUT_ANEW = 8, 1500, 800
 """How often samples become material for further ones, after how many, and how many of them."""
@@ -53,7 +53,7 @@ class View(Protocol):
         """Learns what cutting needs to know of all examples."""
 
     def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
-        """Yields the ways in which words start to stop - 1 of an input can be taken out with their part of the output."""
+        """Yields the ways to take words start to stop - 1 out of an input, with their part of the output."""
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
@@ -203,10 +203,11 @@ class Phrases:
         return evidence
 
     def _draw(
-        self, one: Key, other: Key, sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
+        self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
     ) -> tuple[Tokens, Site, Site] | None:
-        """Draws an exchange by a rule: the new input, and both phrases; None if the one drawn does not suit its place."""
-        site, coming = (sites[key][rng.integers(len(sites[key]))] for key in (one, other))
+        """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
+        one, other = rule
+        site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
@@ -244,8 +245,8 @@ class Phrases:
             which = min(going_on, key=lambda number: new[number])
             stale[which] += 1
             rules, known_place = kinds[which]
-            rule = rules[np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right")]
-            drawn = self._draw(*rule, sites, rng)
+            rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
+            drawn = self._draw(rule, sites, rng)
             if drawn is None:
                 continue
             x, site, coming = drawn

@@ -39,7 +39,6 @@ COMMON = 0.5
 CROWD = 50
 """Of a context that more pieces were seen in, only the most frequent leave their place; they have places enough."""
 
-
 TRIED = 5
 """For n samples so many times n are made of phrases at the most; where hardly any is accepted, more are in vain."""
 
