@@ -39,7 +39,7 @@ class Text:
 
     def __init__(self, alignment: Alignment, examples: Sequence[Example]) -> None:
         self._alignment = alignment
-        self._nested = any(not OPENING.isdisjoint(example.y) for example in examples)
+        self._nested = any(_matching(example.y) for example in examples)
         self._shortest: dict[Tokens, Tokens] = {}
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
