@@ -1,5 +1,6 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -71,12 +72,19 @@ class Text:
             for position, token in enumerate(y)
             if (score := self._alignment.score(word, token))
         ]
-        linked: list[tuple[int, ...]] = [()] * len(y)
+        chosen: dict[int, int] = {}
         taken: set[int] = set()
         for *_, place, position in sorted(scored):
-            if place not in taken and not linked[position]:
-                linked[position] = (place,)
+            if place not in taken and position not in chosen:
+                chosen[position] = place
                 taken.add(place)
+        # Of a word and a token that are there more than once, the first goes with the first.
+        alike: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, place in sorted(chosen.items(), key=lambda link: link[1]):
+            alike[x[place], y[position]].append(place)
+        linked: list[tuple[int, ...]] = [()] * len(y)
+        for position, place in sorted(chosen.items()):
+            linked[position] = (alike[x[place], y[position]].pop(0),)
         return linked
 
     def learn(self, sentences: Sequence[Sentence]) -> None:
