@@ -278,6 +278,7 @@ class Phrases:
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
         numbers = list(dict.fromkeys(number for number, _ in sentence.origins if number >= 0))
+        tokens = {number: self._examples[number].x + self._examples[number].y for number in numbers}
         place = {number: rank for rank, number in enumerate(numbers, 1)}
         initial = {lower: upper for upper, lower in self._initial.items()}
         x = (initial.get(sentence.x[0], sentence.x[0]), *sentence.x[1:])
@@ -285,8 +286,10 @@ class Phrases:
         provenance = Provenance(
             "spans",
             tuple(self._examples[number] for number in numbers),
+            # What was changed on its way, as are numbers that are places, is no copy.
             sources=tuple(
-                f"{place[number]}:{offset + 1}" if number >= 0 else "written" for number, offset in sentence.origins
+                f"{place[number]}:{offset + 1}" if number >= 0 and tokens[number][offset] == token else "written"
+                for token, (number, offset) in zip((*x, *sentence.y), sentence.origins, strict=True)
             ),
             details={
                 "replaced": left,
