@@ -15,6 +15,7 @@ import numpy as np
 from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.logical import Parts, pointers
 from recombine.augmentation.nested import Text
+from recombine.augmentation.protocol import Novelty
 from recombine.augmentation.sentences import Cut, Key, Sentence
 from recombine.example import Example, Provenance, Tokens
 
@@ -128,7 +129,7 @@ class Phrases:
         self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
         self._view: View = Text(self._alignment, known) if numbers is None else Parts(self._alignment, numbers, known)
         self._templates: set[Tokens] = set()
-        self._inputs = {example.x: example.y for example in known}
+        self._known = {(self._lower(example.x), example.y) for example in examples}
         sentences = self._sentences(fitting, known)
         self._view.learn(sentences)
         self._sites: dict[Key, list[Site]] = defaultdict(list)
@@ -217,8 +218,8 @@ class Phrases:
         )
         return x, site, coming
 
-    def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields new pairs, each input once.
+    def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
+        """Yields new pairs, each input once and only what is novel.
 
         If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
         phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
@@ -229,6 +230,7 @@ class Phrases:
         ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
         known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
         sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
+        inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
         new, stale = [0] * len(kinds), [0] * len(kinds)
         while True:
@@ -252,9 +254,11 @@ class Phrases:
             x, site, coming = drawn
             if known_place not in (None, site.place in known_places[coming.cut.key]):
                 continue
-            if x in self._inputs or x in made or len(x) > self._longest[0]:
+            if (x in inputs and novel != "pair") or x in made or len(x) > self._longest[0]:
                 continue
             y, sources = self._view.exchange(site.sentence, site.cut, coming.sentence, coming.cut)
+            if (x, y) in self._known or (y in outputs and novel == "both"):
+                continue
             sentence = self._view.sentence(x, y) if len(y) <= self._longest[1] else None
             if sentence is None or (known_place is not None and sentence.template in seen):
                 continue
