@@ -91,9 +91,10 @@ class Spans:
             accept: Turns candidates down beyond novelty and uniqueness.
 
         Returns:
-            Examples whose provenance names the pair that was changed and a pair that shows the new piece, tells of
-            every token which of the two it is from, and has as details the pieces that left (``replaced``) and came
-            (``fragments``), and in how many contexts both were seen (``support``).
+            Examples whose provenance names the pair that was changed and the pair that shows the new piece (of phrases,
+            all pairs that the sample is made of), tells of every token which of them it is from, and has as details
+            the pieces or phrases that left (``replaced``) and came (``fragments``), and in how many contexts or frames
+            both were seen (``support``).
 
         Raises:
             RecombineError: If it was not fitted, n is below 1, or the seed below 0.
