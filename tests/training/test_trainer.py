@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -156,6 +157,23 @@ def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> Non
         expected -= log_p.detach().sum(1) / target.shape[1] / per / 3
     assert left_out > 0
     assert history.loss[0] == pytest.approx(expected.tolist(), rel=1e-5)
+
+
+def test_steps_with_dropped_states_leave_no_tensors_behind() -> None:
+    """They once held their own outputs, in a circle through autograd that garbage collection does not see."""
+    model, batches = network(SCAN, SEEDS), schedule(SEEDS)
+    model.train()
+    batch = next(iter(batches))
+    sources, target = batches.corpus.batch(torch.from_numpy(batch.rows), batch.source_steps, len(batch.counts))
+    alive = []
+    for _ in range(4):
+        log_p, _ = score(model, sources, target, Noise(SEEDS), packing=Packing.of(batch.counts, target.device))
+        log_p.sum().backward()
+        del log_p
+        gc.collect()
+        alive.append(sum(issubclass(type(each), Tensor) for each in gc.get_objects()))
+    assert model.architecture.state_dropout > 0
+    assert alive[-1] <= alive[1]
 
 
 def test_where_nothing_tells_the_best_the_last_is_kept() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from recombine.example import Example, Tokens
 
 DICE, OFTEN_WITH = 0.4, 0.75
-"""A word calls for a token if both are mostly in the same examples (Dice's coefficient), or if the token is in nearly all
-examples with the word and in few others."""
+"""A word calls for a token if both are mostly in the same examples (Dice's coefficient), or if the token is in nearly
+all examples with the word and in few others."""
 
 NEARLY = 0.8
 """Of words in one input any may have called for a token if its score is this share of the surest's."""
@@ -99,9 +99,9 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
     for (word, token), score in found.items():
         if score == best[word]:
             tied[word].append(token)
-    for word, others in tied.items():
-        if len(others) > 1:
-            for token in others:
+    for word, equal in tied.items():
+        if len(equal) > 1:
+            for token in equal:
                 if _letters(token) != _letters(word):
                     del found[word, token]
     return found

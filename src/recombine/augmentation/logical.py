@@ -1,4 +1,4 @@
-"""Outputs as lists of statements about words, which they name by their places: ``girl ( x _ 1 ) AND run . agent ( x _ 2 , …``."""
+"""Outputs as lists of statements about words, which they name by their places: ``girl ( x _ 1 ) AND run ( x _ 2 …``."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +9,11 @@ from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
 from recombine.example import Example, Tokens
 
-AGREEMENT, LEAST = 0.95, 0.8
-"""Numbers are places if this share of the words are always, or never, pointed at; outputs are statements if this share of
-those with numbers can be read as such."""
+AGREEMENT = 0.95
+"""Numbers are places if this share of the words are always, or never, pointed at."""
+
+PLACES = frozenset(map(str, range(1000)))
+"""Numbers as places are written: longer ones are none, and ``01`` and ``٣`` would be written otherwise after a move."""
 
 SPAN = "⟨here⟩"
 """Stands in a frame for the word of the phrase that the rest of the output speaks of."""
@@ -21,7 +23,7 @@ class Numbers(NamedTuple):
     """The numbers in outputs that are places of words.
 
     Attributes:
-        digits: The tokens.
+        digits: The tokens, also those that are first needed in longer examples.
         first: The number of the first word.
     """
 
@@ -30,9 +32,9 @@ class Numbers(NamedTuple):
 
 
 def pointers(examples: Sequence[Example]) -> Numbers | None:
-    """Returns the numbers in outputs if they are places of words: some words are always pointed at, and others never."""
+    """Returns the numbers in outputs if they are places of words: some words are always pointed at, others never."""
     digits = frozenset(token for example in examples for token in example.y if token.isdecimal())
-    if not digits:
+    if not digits or not digits <= PLACES:
         return None
     with_numbers = [example for example in examples if not digits.isdisjoint(example.y)]
     for first in (0, 1):
@@ -46,7 +48,7 @@ def pointers(examples: Sequence[Example]) -> Numbers | None:
         agreeing = sum(max(pointed[word], count - pointed[word]) for word, count in seen.items())
         never = sum(count for word, count in seen.items() if not pointed[word])
         if inside == len(with_numbers) and agreeing >= AGREEMENT * seen.total() and 0 < never < seen.total():
-            return Numbers(digits, first)
+            return Numbers(PLACES, first)
     return None
 
 
@@ -279,7 +281,7 @@ def _bracketed(arguments: Sequence[list[tuple[str, tuple[int, int]]]]) -> list[t
 
 
 def _statements(y: Tokens) -> list[tuple[Tokens, list[Tokens], str]] | None:
-    """Returns the statements of an output, (head, arguments, ending), the last with an empty ending; None if it is no list."""
+    """Returns the statements of an output, (head, arguments, ending), the last without one; None if it is no list."""
     found: list[tuple[Tokens, list[Tokens], str]] = []
     position = 0
     while position < len(y):

@@ -1,5 +1,6 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ class Text:
 
     def __init__(self, alignment: Alignment, examples: Sequence[Example]) -> None:
         self._alignment = alignment
-        self._nested = any(not OPENING.isdisjoint(example.y) for example in examples)
+        self._nested = any(_matching(example.y) for example in examples)
         self._shortest: dict[Tokens, Tokens] = {}
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
@@ -71,12 +72,19 @@ class Text:
             for position, token in enumerate(y)
             if (score := self._alignment.score(word, token))
         ]
-        linked: list[tuple[int, ...]] = [()] * len(y)
+        chosen: dict[int, int] = {}
         taken: set[int] = set()
         for *_, place, position in sorted(scored):
-            if place not in taken and not linked[position]:
-                linked[position] = (place,)
+            if place not in taken and position not in chosen:
+                chosen[position] = place
                 taken.add(place)
+        # Of a word and a token that are there more than once, the first goes with the first.
+        alike: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for position, place in sorted(chosen.items(), key=lambda link: link[1]):
+            alike[x[place], y[position]].append(place)
+        linked: list[tuple[int, ...]] = [()] * len(y)
+        for position, place in sorted(chosen.items()):
+            linked[position] = (alike[x[place], y[position]].pop(0),)
         return linked
 
     def learn(self, sentences: Sequence[Sentence]) -> None:
@@ -100,9 +108,9 @@ class Text:
         inner, outer = inner_and_outer_names(sentence, start, stop)
         x, frame = renamed(sentence.x[start:stop], inner), sentence.frame_of_input(start, stop, outer)
         if self._nested:
-            for fragment in self._inside(sentence, start, stop):
-                meaning = self._meaning(sentence, fragment, inner)
-                yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+            for inside in self._inside(sentence, start, stop):
+                key = Key(x, self._meaning(sentence, inside, inner))
+                yield Cut(start, stop, key, frame, self._rest(sentence, inside, outer), inside)
             return
         fragment = self._apart(sentence, start, stop)
         meaning = self._shortest.get(x)
@@ -115,8 +123,8 @@ class Text:
             if left or run != meaning * times:
                 return
             repeated += [(first + len(meaning) * time, first + len(meaning) * (time + 1)) for time in range(times)]
-        fragment = Fragment(tuple(repeated))
-        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, fragment, outer), fragment)
+        parts = Fragment(tuple(repeated))
+        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, parts, outer), parts)
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""

@@ -1,8 +1,8 @@
-"""Phrases: parts of inputs, with their parts of outputs, that take each other's place wherever the data show that they may.
+"""Phrases: parts of inputs, with their parts of outputs, that take each other's place where the data show it.
 
-A *cut* takes a phrase out of an example: what is left of the input and of the output is its *frame*. Two phrases that were
-cut out of equal frames may be exchanged, and two whose frames have equal inputs and different outputs may not. So pairs
-of training examples tell for every two kinds of phrases how often an exchange would be right.
+A *cut* takes a phrase out of an example: what is left of the input and of the output is its *frame*. Two phrases that
+were cut out of equal frames may be exchanged, and two whose frames have equal inputs and different outputs may not. So
+pairs of training examples tell for every two kinds of phrases how often an exchange would be right.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,8 @@ import numpy as np
 from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.logical import Parts, pointers
 from recombine.augmentation.nested import Text
-from recombine.augmentation.sentences import Cut, Key, Sentence, names_of, renamed
+from recombine.augmentation.protocol import Novelty
+from recombine.augmentation.sentences import Cut, Key, Sentence
 from recombine.example import Example, Provenance, Tokens
 
 LONGEST_INPUT, LONGEST_OUTPUT, LONGEST_PHRASE = 60, 300, 24
@@ -28,10 +29,10 @@ fewer of them. Those with rare words come first."""
 EXCEPTIONS = 0.1
 """An exchange that would be wrong in more than this share of the frames that show it is no rule."""
 
-
 SHARE = 0.1
-"""Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the kind
-that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many frames."""
+"""Phrases of two kinds may be exchanged if they share so many frames, as a share of those that either shares with the
+kind that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many
+frames."""
 
 DENSE = 5
 """Where so many words may take a word's place by the frames that they share, others may not."""
@@ -56,7 +57,7 @@ class View(Protocol):
         """Learns what cutting needs to know of all examples."""
 
     def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
-        """Yields the ways in which words start to stop - 1 of an input can be taken out with their part of the output."""
+        """Yields the ways to take words start to stop - 1 out of an input, with their part of the output."""
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
@@ -134,7 +135,7 @@ class Phrases:
         self._templates: set[Tokens] = set()
         self._frames: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
         self._places: dict[Hashable, tuple[str, str]] = {}
-        self._inputs = {example.x: example.y for example in known}
+        self._known = {(self._lower(example.x), example.y) for example in examples}
         sentences = self._sentences(fitting, known)
         self._view.learn(sentences)
         self._sites: dict[Key, list[Site]] = defaultdict(list)
@@ -217,10 +218,11 @@ class Phrases:
         return evidence
 
     def _draw(
-        self, one: Key, other: Key, sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
+        self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
     ) -> tuple[Tokens, Site, Site] | None:
-        """Draws an exchange by a rule: the new input, and both phrases; None if the one drawn does not suit its place."""
-        site, coming = (sites[key][rng.integers(len(sites[key]))] for key in (one, other))
+        """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
+        one, other = rule
+        site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
@@ -235,8 +237,8 @@ class Phrases:
         known = self._words_for[leaving]
         return (leaving, coming) not in self.refuted and (len(known) < DENSE or coming in known)
 
-    def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields new pairs, each input once.
+    def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
+        """Yields new pairs, each input once and only what is novel.
 
         If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
         phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
@@ -247,6 +249,7 @@ class Phrases:
         ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
         known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
         sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
+        inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
         new, stale = [0] * len(kinds), [0] * len(kinds)
         while True:
@@ -263,16 +266,18 @@ class Phrases:
             which = min(going_on, key=lambda number: new[number])
             stale[which] += 1
             rules, known_place = kinds[which]
-            rule = rules[np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right")]
-            drawn = self._draw(*rule, sites, rng)
+            rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
+            drawn = self._draw(rule, sites, rng)
             if drawn is None:
                 continue
             x, site, coming = drawn
             if known_place not in (None, site.place in known_places[coming.cut.key]):
                 continue
-            if x in self._inputs or x in made or len(x) > self._longest[0]:
+            if (x in inputs and novel != "pair") or x in made or len(x) > self._longest[0]:
                 continue
             y, sources = self._view.exchange(site.sentence, site.cut, coming.sentence, coming.cut)
+            if (x, y) in self._known or (y in outputs and novel == "both"):
+                continue
             sentence = self._view.sentence(x, y) if len(y) <= self._longest[1] else None
             if sentence is None or bool(sentence.parsed) != bool(site.sentence.parsed):
                 continue
@@ -292,7 +297,7 @@ class Phrases:
             yield self._example(sentence, site, coming)
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
-        """Returns how often to draw by each rule: rare words more often than others, phrases by what speaks for them."""
+        """Returns how often to draw by each rule: rare words more often, phrases by what speaks for them."""
         coming = Counter(rule[1] for rule in rules if rule[1].is_word)
         return [
             (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
@@ -303,6 +308,7 @@ class Phrases:
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
         numbers = list(dict.fromkeys(number for number, _ in sentence.origins if number >= 0))
+        tokens = {number: self._examples[number].x + self._examples[number].y for number in numbers}
         place = {number: rank for rank, number in enumerate(numbers, 1)}
         initial = {lower: upper for upper, lower in self._initial.items()}
         x = (initial.get(sentence.x[0], sentence.x[0]), *sentence.x[1:])
@@ -310,8 +316,10 @@ class Phrases:
         provenance = Provenance(
             "spans",
             tuple(self._examples[number] for number in numbers),
+            # What was changed on its way, as are numbers that are places, is no copy.
             sources=tuple(
-                f"{place[number]}:{offset + 1}" if number >= 0 else "written" for number, offset in sentence.origins
+                f"{place[number]}:{offset + 1}" if number >= 0 and tokens[number][offset] == token else "written"
+                for token, (number, offset) in zip((*x, *sentence.y), sentence.origins, strict=True)
             ),
             details={
                 "replaced": left,

@@ -39,7 +39,6 @@ COMMON = 0.5
 CROWD = 50
 """Of a context that more pieces were seen in, only the most frequent leave their place; they have places enough."""
 
-
 TRIED = 5
 """For n samples so many times n are made of phrases at the most; where hardly any is accepted, more are in vain."""
 
@@ -80,7 +79,7 @@ class Spans:
         """
         if self.novel not in get_args(Novelty):
             raise unknown("kind of novelty", self.novel, get_args(Novelty))
-        self._fitted = _Fitted(distinct_examples(examples, least=2, who="Spans"))
+        self._fitted = _Fitted(distinct_examples(examples, least=2, who="Spans"), self.novel)
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -92,9 +91,10 @@ class Spans:
             accept: Turns candidates down beyond novelty and uniqueness.
 
         Returns:
-            Examples whose provenance names the pair that was changed and a pair that shows the new piece, tells of
-            every token which of the two it is from, and has as details the pieces that left (``replaced``) and came
-            (``fragments``), and in how many contexts both were seen (``support``).
+            Examples whose provenance names the pair that was changed and the pair that shows the new piece (of phrases,
+            all pairs that the sample is made of), tells of every token which of them it is from, and has as details
+            the pieces or phrases that left (``replaced``) and came (``fragments``), and in how many contexts or frames
+            both were seen (``support``).
 
         Raises:
             RecombineError: If it was not fitted, n is below 1, or the seed below 0.
@@ -112,12 +112,11 @@ class Spans:
     def _candidates(self, fitted: "_Fitted", n: int, seed: int) -> Iterator[Example]:
         """Yields new pairs, by pieces and by phrases in turn, each input once."""
         generators = [np.random.default_rng(seed), np.random.default_rng((seed, 1))]
-        by_phrases = islice(fitted.phrases.novel_pairs(generators[1]), TRIED * n)
-        sources = [fitted.novel_pairs(self.novel, generators[0]), by_phrases]
-        outputs = {example.y for example in fitted.examples} if self.novel == "both" else set()
+        by_phrases = islice(fitted.phrases.novel_pairs(fitted.novel, generators[1]), TRIED * n)
+        sources = [fitted.novel_pairs(generators[0]), by_phrases]
         seen: set[Tokens] = set()
         for candidate in chain.from_iterable(zip_longest(*sources)):
-            if candidate is not None and candidate.x not in seen and candidate.y not in outputs:
+            if candidate is not None and candidate.x not in seen:
                 seen.add(candidate.x)
                 yield candidate
 
@@ -127,6 +126,7 @@ class _Fitted:
 
     Args:
         examples: The training examples, all different.
+        novel: What must be new. If known inputs may get another output, known outputs refute no swap.
 
     Attributes:
         stands_for: The output piece that an input piece stands for.
@@ -134,8 +134,8 @@ class _Fitted:
         phrases: The phrases, and which may take whose place.
     """
 
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self.examples = examples
+    def __init__(self, examples: Sequence[Example], novel: Novelty) -> None:
+        self.examples, self.novel = examples, novel
         self._x = _in_pieces([example.x for example in examples])
         self._y = _in_pieces([example.y for example in examples])
         self._holders: dict[Tokens, list[int]] = defaultdict(list)
@@ -201,16 +201,16 @@ class _Fitted:
                 Swap(leaving, coming, support)
                 for leaving, support in sorted(shared.items())
                 if self.stands_for[leaving] != meaning
-                and self.phrases.suits(" ".join(leaving), " ".join(coming))
+                and (self.novel == "pair" or self.phrases.suits(" ".join(leaving), " ".join(coming)))
                 and not output_contexts[meaning].isdisjoint(output_contexts[self.stands_for[leaving]])
             ]
         return swaps
 
-    def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
+    def novel_pairs(self, rng: np.random.Generator) -> Iterator[Example]:
         """Yields what the swaps make of the examples, in random order, each input once and only what is novel."""
         inputs = {example.x for example in self.examples}
         outputs = {example.y for example in self.examples}
-        known, seen = {(example.x, example.y) for example in self.examples}, set()
+        novel, known, seen = self.novel, {(example.x, example.y) for example in self.examples}, set()
         for number in in_random_order(self._ends[-1] if self._ends else 0, rng):
             place = bisect_right(self._ends, number)
             swap = self.swaps[place]

@@ -1,0 +1,58 @@
+"""A toy language, of which it is known what calls for what, and what is used alike."""
+
+from itertools import permutations, product
+
+from recombine.augmentation.alignment import Alignment
+from recombine.example import Example
+
+VERBS = {"sees": "SEE", "hears": "HEAR", "calls": "CALL"}
+NAMES = ("Ann", "Bob", "Eve", "Tom", "Zoë")
+CALLED_FOR = {**VERBS, **{name: name.lower() for name in NAMES}}
+
+
+def example(*x: str) -> Example:
+    """The output has the verb first."""
+    one, verb, other = (CALLED_FOR[word] for word in x)
+    return Example(("now", *x), (verb, "(", one, other, ")"))
+
+
+SPEECH = [example(one, verb, other) for verb, (one, other) in product(VERBS, permutations(NAMES, 2))]
+
+
+def test_words_call_for_what_occurs_with_them_and_words_that_are_everywhere_for_nothing() -> None:
+    assert Alignment(SPEECH).meanings == CALLED_FOR
+
+
+def test_words_that_are_used_alike_are_a_class() -> None:
+    classes = Alignment(SPEECH).classes
+    assert classes.keys() == CALLED_FOR.keys()
+    assert len({classes[verb] for verb in VERBS}) == len({classes[name] for name in NAMES}) == 1
+    assert classes["sees"] != classes["Ann"]
+
+
+def test_a_word_that_is_seen_once_is_of_the_class_of_its_neighbors() -> None:
+    known = [*SPEECH, Example(("now", "Ann", "greets", "Bob"), ("GREET", "(", "ann", "bob", ")"))]
+    found = Alignment(known)
+    assert found.meanings["greets"] == "GREET"
+    assert found.classes["greets"] == found.classes["sees"]
+
+
+def test_each_token_and_each_word_has_one_partner_at_most() -> None:
+    pairs = Alignment(SPEECH).pairs(("now", "Ann", "sees", "Bob", "Bob"), ("SEE", "(", "ann", "bob", "bob", "eve", ")"))
+    assert pairs == {"SEE": "sees", "ann": "Ann", "bob": "Bob"}
+
+
+def test_letters_tell_names_apart_that_are_new_together() -> None:
+    known = [*SPEECH, Example(("now", "Kim", "sees", "Lee"), ("SEE", "(", "kim", "lee", ")"))]
+    meanings = Alignment(known).meanings
+    assert (meanings["Kim"], meanings["Lee"]) == ("kim", "lee")
+    strange = [*SPEECH, Example(("now", "Kim", "sees", "Lee"), ("SEE", "(", "k", "l", ")"))]
+    assert not Alignment(strange).meanings.keys() & {"Kim", "Lee"}
+
+
+def test_no_word_calls_for_what_is_ignored() -> None:
+    assert Alignment(SPEECH, frozenset(("ann", "SEE"))).meanings.keys() == CALLED_FOR.keys() - {"Ann", "sees"}
+
+
+def test_of_no_examples_nothing_is_known() -> None:
+    assert Alignment([]).meanings == Alignment([]).classes == {}
