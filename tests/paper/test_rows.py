@@ -209,7 +209,7 @@ def test_folders_that_have_no_files_of_rows(tmp_path: Path) -> None:
     with pytest.raises(RecombineError, match="there are no experiments here"):
         read_rows(tmp_path)
     (tmp_path / "mine.toml").mkdir()
-    with pytest.raises(RecombineError, match="cannot be read: Is a directory") as error:
+    with pytest.raises(RecombineError, match="no regular file") as error:
         read_rows(tmp_path)
     assert error.value.place == str(tmp_path / "mine.toml")
 

@@ -109,6 +109,37 @@ class _Evidence:
         return found
 
 
+class _Frames:
+    """Which kinds of phrases were cut out of which frames."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
+        self._places: dict[Hashable, tuple[str, str]] = {}
+
+    def add(self, site: Site) -> None:
+        """Remembers the frame that a phrase was cut out of."""
+        self._kinds[site.cut.frame_x][site.cut.key].add(site.cut.frame_y)
+        self._places[site.cut.frame_x] = site.place
+
+    def compared(self) -> _Evidence:
+        """Compares all phrases that were cut out of frames with the same input."""
+        evidence = _Evidence()
+        for frame, kinds in self._kinds.items():
+            readings: dict[Tokens, list[set[Hashable]]] = defaultdict(list)
+            for key, outputs in kinds.items():
+                readings[key.x].append(outputs)
+            for leaving, outputs in kinds.items():
+                for coming, others in kinds.items():
+                    if leaving.x == coming.x:
+                        continue
+                    if not outputs.isdisjoint(others):
+                        evidence.right[leaving, coming] += 1
+                        evidence.places[leaving, coming].add(self._places[frame])
+                    elif all(outputs.isdisjoint(reading) for reading in readings[coming.x]):
+                        evidence.wrong[leaving, coming] += 1
+        return evidence
+
+
 class Phrases:
     """Finds phrases in examples, and which of them may take whose place.
 
@@ -133,18 +164,16 @@ class Phrases:
         self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
         self._view: View = Text(self._alignment, known) if numbers is None else Parts(self._alignment, numbers, known)
         self._templates: set[Tokens] = set()
-        self._frames: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
-        self._places: dict[Hashable, tuple[str, str]] = {}
+        frames = _Frames()
         self._known = {(self._lower(example.x), example.y) for example in examples}
-        sentences = self._sentences(fitting, known)
+        sentences = self._sentences(fitting, known, frames)
         self._view.learn(sentences)
         self._sites: dict[Key, list[Site]] = defaultdict(list)
         for sentence in sentences:
             for site in self._cut(sentence):
                 self._sites[site.cut.key].append(site)
-                self._note(site)
-        self._evidence = self._compare()
-        self._frames.clear()
+                frames.add(site)
+        self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
         self._words_for: dict[str, set[str]] = defaultdict(set)
@@ -159,8 +188,11 @@ class Phrases:
     def _lower(self, x: Tokens) -> Tokens:
         return (self._initial.get(x[0], x[0]), *x[1:])
 
-    def _sentences(self, numbers: Sequence[int], known: Sequence[Example]) -> list[Sentence]:
-        """Returns examples ready for cutting: of those that differ in words of a class, a few, in random order."""
+    def _sentences(self, numbers: Sequence[int], known: Sequence[Example], frames: "_Frames") -> list[Sentence]:
+        """Returns examples ready for cutting: of those that differ in words of a class, a few, in random order.
+
+        Frames of single words are taken from all.
+        """
         found: list[Sentence] = []
         alike, shown = Counter[Tokens](), Counter[str]()
         often = self._often = Counter(word for example in known for word in {*example.x})
@@ -175,7 +207,7 @@ class Phrases:
             self._templates.add(template)
             for start in range(len(sentence.x)):
                 for cut in self._view.cuts(sentence, start, start + 1):
-                    self._note(Site(sentence, cut))
+                    frames.add(Site(sentence, cut))
             alike[template] += 1
             rare = any(shown[word] < ALIKE for word in sentence.called)
             if (rare or alike[template] <= ALIKE) and len(found) < MANY:
@@ -193,29 +225,6 @@ class Phrases:
                 for cut in self._view.cuts(sentence, start, stop):
                     if stop - start < length or cut.key.is_word:
                         yield Site(sentence, cut)
-
-    def _note(self, site: Site) -> None:
-        """Remembers which frame a phrase was cut out of."""
-        self._frames[site.cut.frame_x][site.cut.key].add(site.cut.frame_y)
-        self._places[site.cut.frame_x] = site.place
-
-    def _compare(self) -> _Evidence:
-        """Compares all phrases that were cut out of frames with the same input."""
-        evidence = _Evidence()
-        for frame, kinds in self._frames.items():
-            readings: dict[Tokens, list[set[Hashable]]] = defaultdict(list)
-            for key, outputs in kinds.items():
-                readings[key.x].append(outputs)
-            for leaving, outputs in kinds.items():
-                for coming, others in kinds.items():
-                    if leaving.x == coming.x:
-                        continue
-                    if not outputs.isdisjoint(others):
-                        evidence.right[leaving, coming] += 1
-                        evidence.places[leaving, coming].add(self._places[frame])
-                    elif all(outputs.isdisjoint(reading) for reading in readings[coming.x]):
-                        evidence.wrong[leaving, coming] += 1
-        return evidence
 
     def _draw(
         self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
