@@ -23,6 +23,9 @@ ALIKE, SEEN_BEFORE, FEW = 0.35, 0.6, 3
 """Words are of a class if their neighbors are alike to this degree (a cosine); a word in so FEW examples, if this share
 of its neighbors are neighbors of the class."""
 
+COMPARED = 150
+"""How many classes a word is compared with, those of the most frequent words: more would take too long."""
+
 Feature = tuple[str, ...]
 
 
@@ -51,7 +54,7 @@ class Alignment:
     def score(self, word: str, token: str) -> float:
         """Returns how surely a word calls for a token; 0: it does not."""
         score = self._score.get((word, token), 0.0)
-        return score + 1 if score and _letters(word) == _letters(token) else score
+        return score + 1 if score and _letters(word) == _letters(token) != "" else score
 
     def callers(self, token: str, x: Iterable[str]) -> set[str]:
         """Returns the words of an input that may have called for a token: the surest, and others nearly as sure."""
@@ -102,7 +105,7 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
     for word, equal in tied.items():
         if len(equal) > 1:
             for token in equal:
-                if _letters(token) != _letters(word):
+                if not _letters(word) or _letters(token) != _letters(word):
                     del found[word, token]
     return found
 
@@ -136,7 +139,7 @@ def _classes(examples: Sequence[Example], meanings: Mapping[str, str]) -> dict[s
         for word, often in sorted(count.items(), key=lambda each: (-each[1], each[0])):
             one = x[word], y[meanings[word]]
             best, most = None, 0.0
-            for number, other in enumerate(classes):
+            for number, other in enumerate(classes[:COMPARED]):
                 likeness = _likeness(one, (other.x, other.y), rare=often <= FEW)
                 if likeness > most:
                     best, most = number, likeness

@@ -32,22 +32,26 @@ class Numbers(NamedTuple):
 
 
 def pointers(examples: Sequence[Example]) -> Numbers | None:
-    """Returns the numbers in outputs if they are places of words: some words are always pointed at, others never."""
+    """Returns the numbers in outputs if they are places of words: some words are pointed at wherever they are."""
     digits = frozenset(token for example in examples for token in example.y if token.isdecimal())
     if not digits or not digits <= PLACES:
         return None
     with_numbers = [example for example in examples if not digits.isdisjoint(example.y)]
     for first in (0, 1):
         pointed, seen = Counter[str](), Counter[str]()
+        at: dict[str, set[int]] = defaultdict(set)
         inside = 0
         for example in with_numbers:
             places = {int(token) - first for token in example.y if token in digits}
             inside += all(0 <= place < len(example.x) for place in places)
             seen.update(example.x)
-            pointed.update(example.x[place] for place in places if 0 <= place < len(example.x))
-        agreeing = sum(max(pointed[word], count - pointed[word]) for word, count in seen.items())
-        never = sum(count for word, count in seen.items() if not pointed[word])
-        if inside == len(with_numbers) and agreeing >= AGREEMENT * seen.total() and 0 < never < seen.total():
+            for place in places & {*range(len(example.x))}:
+                pointed[example.x[place]] += 1
+                at[example.x[place]].add(place)
+        occurring = sum(seen[word] for word in pointed)
+        varying = any(len(places) > 1 for places in at.values())
+        agreeing = pointed.total() >= AGREEMENT * occurring
+        if inside == len(with_numbers) and varying and agreeing and 0 < occurring < seen.total():
             return Numbers(PLACES, first)
     return None
 

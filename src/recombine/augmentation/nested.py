@@ -14,6 +14,9 @@ _PAIRS = dict(zip("([{", ")]}", strict=True))
 HERE, HOLE, END_OF_HOLE = "⟨here⟩", "⟨hole⟩", "⟨end⟩"
 """In a frame: where the phrase's part was, and the bounds of what stood inside of that."""
 
+NESTED = 0.5
+"""Outputs are read by their brackets if more than this share of them has some."""
+
 UPWARD = 2
 """How many levels of brackets, with heads that no word calls for, a phrase's part may be extended by."""
 
@@ -40,7 +43,7 @@ class Text:
 
     def __init__(self, alignment: Alignment, examples: Sequence[Example]) -> None:
         self._alignment = alignment
-        self._nested = any(_matching(example.y) for example in examples)
+        self._nested = sum(bool(_matching(example.y)) for example in examples) > NESTED * len(examples)
         self._shortest: dict[Tokens, Tokens] = {}
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
@@ -85,6 +88,11 @@ class Text:
         linked: list[tuple[int, ...]] = [()] * len(y)
         for position, place in sorted(chosen.items()):
             linked[position] = (alike[x[place], y[position]].pop(0),)
+        # A word that is there once calls for its token wherever that is.
+        for token, word in self._alignment.pairs(x, y).items():
+            if x.count(word) == 1:
+                at = (x.index(word),)
+                linked = [at if one == token else links for one, links in zip(y, linked, strict=True)]
         return linked
 
     def learn(self, sentences: Sequence[Sentence]) -> None:

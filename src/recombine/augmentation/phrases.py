@@ -22,6 +22,15 @@ from recombine.example import Example, Provenance, Tokens
 LONGEST_INPUT, LONGEST_OUTPUT, LONGEST_PHRASE = 60, 300, 24
 """Longer sequences are not cut, and no longer phrases are cut out of them, in tokens."""
 
+VOCABULARY = 5000
+"""If inputs have more different words than this, nothing is cut: few words are seen often enough to be compared."""
+
+WORK = 30_000_000
+"""How much is cut at the most: phrases, each as much work as its example is long."""
+
+CROWD = 100
+"""Of the kinds of phrases that were cut out of one frame, so many, the most frequent, are compared with all others."""
+
 MANY, ALIKE = 2000, 3
 """How many training examples are cut at the most; how many that differ only in words of one class, unless a word is in
 fewer of them. Those with rare words come first."""
@@ -42,6 +51,9 @@ GENERATIONS, PER_GENERATION, CUT_ANEW = 8, 1500, 800
 
 STALE = 1000
 """So many draws in a row that make nothing new end the search."""
+
+CAPITAL = 0.9
+"""First words are written small inside of sentences if more than this share of the inputs begins with a capital."""
 
 LONGER = 3
 """Samples are at most so many times as long as the longest training input and output."""
@@ -68,6 +80,10 @@ class Site(NamedTuple):
 
     sentence: Sentence
     cut: Cut
+
+    def kept(self) -> "Site":
+        """Returns it without its frame, which is only looked at once."""
+        return Site(self.sentence, self.cut._replace(frame_x=((), ()), frame_y=None))
 
     @property
     def place(self) -> tuple[str, str]:
@@ -115,10 +131,12 @@ class _Frames:
     def __init__(self) -> None:
         self._kinds: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
         self._places: dict[Hashable, tuple[str, str]] = {}
+        self._often: Counter[Key] = Counter()
 
     def add(self, site: Site) -> None:
         """Remembers the frame that a phrase was cut out of."""
         self._kinds[site.cut.frame_x][site.cut.key].add(site.cut.frame_y)
+        self._often[site.cut.key] += 1
         self._places[site.cut.frame_x] = site.place
 
     def compared(self) -> _Evidence:
@@ -128,7 +146,9 @@ class _Frames:
             readings: dict[Tokens, list[set[Hashable]]] = defaultdict(list)
             for key, outputs in kinds.items():
                 readings[key.x].append(outputs)
-            for leaving, outputs in kinds.items():
+            crowd = sorted(kinds, key=lambda key: -self._often[key])[:CROWD]
+            for leaving in crowd:
+                outputs = kinds[leaving]
                 for coming, others in kinds.items():
                     if leaving.x == coming.x:
                         continue
@@ -158,6 +178,8 @@ class Phrases:
             for number, example in enumerate(examples)
             if len(example.x) <= LONGEST_INPUT and len(example.y) <= LONGEST_OUTPUT
         ]
+        if len({word for number in fitting for word in examples[number].x}) > VOCABULARY:
+            fitting = []
         self._initial = _sentence_case([examples[number].x for number in fitting])
         known = [Example(self._lower(examples[number].x), examples[number].y) for number in fitting]
         numbers = pointers(known)
@@ -171,8 +193,8 @@ class Phrases:
         self._sites: dict[Key, list[Site]] = defaultdict(list)
         for sentence in sentences:
             for site in self._cut(sentence):
-                self._sites[site.cut.key].append(site)
                 frames.add(site)
+                self._sites[site.cut.key].append(site.kept())
         self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
@@ -194,6 +216,7 @@ class Phrases:
         Frames of single words are taken from all.
         """
         found: list[Sentence] = []
+        work = 0
         alike, shown = Counter[Tokens](), Counter[str]()
         often = self._often = Counter(word for example in known for word in {*example.x})
         order = np.random.default_rng(0).permutation(len(known))
@@ -210,7 +233,8 @@ class Phrases:
                     frames.add(Site(sentence, cut))
             alike[template] += 1
             rare = any(shown[word] < ALIKE for word in sentence.called)
-            if (rare or alike[template] <= ALIKE) and len(found) < MANY:
+            if (rare or alike[template] <= ALIKE) and len(found) < MANY and work < WORK:
+                work += _work(sentence)
                 shown.update(sentence.called)
                 sentence.origins = tuple(
                     (numbers[place], offset) for offset in range(len(sentence.x) + len(sentence.y))
@@ -243,7 +267,7 @@ class Phrases:
 
     def suits(self, leaving: str, coming: str) -> bool:
         """Whether a word may take another's place as far as frames tell: if many may, it has to be one of them."""
-        known = self._words_for[leaving]
+        known = self._words_for.get(leaving, set())
         return (leaving, coming) not in self.refuted and (len(known) < DENSE or coming in known)
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
@@ -269,7 +293,7 @@ class Phrases:
                 for place in rng.permutation(len(fresh))[:CUT_ANEW]:
                     for site in self._cut(fresh[place]):
                         if site.cut.key in sites:
-                            sites[site.cut.key].append(site)
+                            sites[site.cut.key].append(site.kept())
                 generation, fresh, stale = generation + 1, [], [0] * len(kinds)
                 continue
             which = min(going_on, key=lambda number: new[number])
@@ -302,7 +326,8 @@ class Phrases:
             made.add(x)
             new[which] += 1
             stale[which] = 0
-            fresh.append(sentence)
+            if len(x) <= LONGEST_INPUT and len(y) <= LONGEST_OUTPUT:
+                fresh.append(sentence)
             yield self._example(sentence, site, coming)
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
@@ -310,7 +335,7 @@ class Phrases:
         coming = Counter(rule[1] for rule in rules if rule[1].is_word)
         return [
             (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
-            if rule[1].is_word
+            if rule[0].is_word and rule[1].is_word
             else self._evidence.right[rule] ** 0.5
             for rule in rules
         ]
@@ -339,6 +364,10 @@ class Phrases:
         return Example(x, sentence.y, provenance)
 
 
+def _work(sentence: Sentence) -> int:
+    return len(sentence.x) * min(len(sentence.x), LONGEST_PHRASE) * (len(sentence.x) + len(sentence.y))
+
+
 def _begin_and_end_alike(one: Key, other: Key, site: Site, coming: Site) -> bool:
     """Whether two phrases begin with words of a class and end with words of a class."""
     return all(
@@ -352,4 +381,6 @@ def _sentence_case(inputs: Sequence[Tokens]) -> dict[str, str]:
     """Returns first words of sentences with what they are elsewhere: "The" is "the"."""
     elsewhere = {word for x in inputs for word in x[1:]}
     first = {x[0] for x in inputs}
-    return {word: word.lower() for word in sorted(first) if word != word.lower() and word.lower() in elsewhere - first}
+    capital = sum(x[0] != x[0].lower() for x in inputs) > CAPITAL * len(inputs)
+    words = sorted(first - elsewhere) if capital else []
+    return {word: word.lower() for word in words if word != word.lower() and word.lower() in elsewhere - first}
