@@ -172,6 +172,9 @@ def test_patience_lasts_for_some_hundred_steps_however_short_an_epoch_is() -> No
     assert patient.duration(46).patience == 500
     assert patient.duration(64 * 200).patience == 10
     assert replace(patient, patience=0).duration(46).patience == 0
+    # Bounded by steps it is judged in fewer rounds, and waits no longer for it: 10 epochs of 200 steps.
+    bounded = replace(patient, epochs=150, max_steps=10_000).duration(64 * 200)
+    assert (bounded.steps_per_epoch, bounded.patience) == (500, 4)
 
 
 @pytest.mark.parametrize("sorting", [None, 4])

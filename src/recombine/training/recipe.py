@@ -52,8 +52,8 @@ class Recipe:
             tuple; 0: none. Cannot be combined with `stand_ins`.
         unknown: How often a token of an input is replaced by UNK, which stands for what was never seen.
         held_out: The share of rows that a replica is judged on rather than trained on.
-        patience: Halve a replica's learning rate when its evaluation has not improved for this many epochs (more,
-            where epochs are short); 0: never.
+        patience: Halve a replica's learning rate when its evaluation has not improved for as many steps as this many
+            epochs have; 0: never.
         patient_steps: Patience lasts at least this many steps.
         decay_at: Multiply learning rates by `decay` after this epoch; 0: never.
         decay: See `decay_at`.
@@ -96,12 +96,12 @@ class Recipe:
         """Returns how long to train if an epoch has this many rows."""
         steps = max(1, int(rows / self.batch))
         epochs = max(self.epochs, -(-self.min_steps // steps))
+        # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
+        patient = max(self.patience * steps, self.patient_steps)
         if self.max_steps is not None and self.max_steps < steps * epochs:
             epochs = max(1, min(ROUNDS, self.max_steps))
             steps = max(1, self.max_steps // epochs)
-        # An epoch of a few steps tells nothing yet: patience lasts for some hundreds at least.
-        patience = max(self.patience, -(-self.patient_steps // steps)) if self.patience else 0
-        return Duration(epochs, steps, patience)
+        return Duration(epochs, steps, -(-patient // steps) if self.patience else 0)
 
     def check(self) -> None:
         """Raises the error for settings that cannot be followed, before any work."""
