@@ -133,6 +133,40 @@ def test_a_rule_that_rehearsal_does_not_trust_is_not_taken(monkeypatch: pytest.M
     assert {sample.provenance.method for sample in samples if sample.provenance} == {"geca"}
 
 
+def drawings(colors: Sequence[str] = ("red", "blue", "green", "black")) -> list[Example]:
+    """All drawings but those of green stars, of which there is one: a pair of frequent words is rare."""
+    found = [
+        Example((size, color, shape, *times), (size[0], color[:2], shape.upper()) * (len(times) + 1))
+        for size in ("small", "big", "tiny")
+        for color in colors
+        for shape in ("circle", "square", "star", "dot")
+        for times in ((), ("twice",))
+    ]
+    return [each for each in found if each.x[1:3] != ("green", "star") or each.x == ("big", "green", "star")]
+
+
+def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None:
+    augmenter = Auto().fit(drawings())
+    samples = augmenter.sample(40)
+    assert augmenter.report_ is not None
+    assert augmenter.report_.choices["rarity"].name == "pairs"
+    reason = augmenter.report_.choices["method"].reason
+    assert "frequent pairs made rare" in reason
+    assert "parts of the examples, left out" in reason
+    assert {("small", "green", "star"), ("tiny", "green", "star", "twice")} <= {sample.x for sample in samples}
+    assert samples.estimate is not None
+    only_rare = Auto(rarity=find_rare(drawings()).resampler).fit(drawings()).sample(40)
+    assert only_rare
+    assert all(sample.x[1:3] == ("green", "star") for sample in only_rare)
+
+
+def test_without_rarity_anything_new_is_rehearsed_and_kept() -> None:
+    missing = [each for each in drawings(("red", "blue", "black")) if each.x[:2] != ("big", "red") or len(each.x) < 4]
+    samples = Auto(rarity=None).fit(missing).sample(20)
+    assert ("big", "red", "dot", "twice") in {sample.x for sample in samples}
+    assert samples.estimate is not None
+
+
 def test_precision_keeps_what_reaches_it() -> None:
     examples = examples_of("questions", 150)
     every = Auto().fit(examples).sample(60)

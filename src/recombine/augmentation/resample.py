@@ -191,8 +191,9 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
       those in a single example, or in at most five if these are fewer than 5 % of the examples. The bound is lowered
       until at most a quarter of the examples have a rare token. If no token is rare by this, those in fewer than 10 %
       of the examples are, if all others are at least three times as frequent. Only tags count in word forms.
-    - ``pairs``: if no token is rare, two neighboring tokens of an input that were never seen together. Word forms are
-      excepted: their tags have an order, so an unseen pair of tags is not a new bundle but a wrong one.
+    - ``pairs``: if no token is rare, two neighboring tokens of an input that no example has, or only a few (at most
+      five, if these pairs are in at most a quarter of the examples). Word forms are excepted: their tags have an order,
+      so an unseen pair of tags is not a new bundle but a wrong one.
     - ``nothing``: if neither tells examples apart.
 
     Args:
@@ -200,7 +201,7 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         epsilon: Tokens in fewer than this share of the different examples are rare; None: found out.
         ngram: With epsilon, the longest sequences of tokens that can be rare.
         seen: Whether the rare is wanted that some examples already have, to repeat them or to hold them out. If no
-            token is rare, the pairs in fewer than 2 % of the examples then are, rather than those never seen.
+            token is rare, the pairs in fewer than 2 % of the examples then are.
     """
     distinct = distinct_examples(examples, least=1, who="resampling")
     relevant = is_tag if are_inflections(distinct) else None
@@ -231,11 +232,21 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         what = f"{len(few.rare_):,} pair{'' if len(few.rare_) == 1 else 's'} of input tokens"
         return Rare(PAIRS, few, f"{what} in fewer than {few.epsilon:.2%} of the examples; no token is rare")
     possible = len({token for example in distinct for token in example.x}) ** 2
-    pairs = len({pair for example in distinct for pair in pairwise(example.x)})
-    if not 0 < pairs < possible:
+    known = len({pair for example in distinct for pair in pairwise(example.x)})
+    if not 0 < known < possible:
         return Rare(NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen")
-    unseen = Resampler(epsilon=0.5 / len(distinct), ngram=2, side="x").fit(distinct)
-    return Rare(PAIRS, unseen, f"pairs of input tokens, of which {pairs:,} of {possible:,} were seen; no token is rare")
+    pairs = Resampler(ngram=2, side="x").fit(distinct)
+    rarest = [found.probability for found in map(pairs.rarest, distinct) if found is not None]
+    few_enough = (
+        count
+        for count in range(FEW, 0, -1)
+        if _share(count, len(distinct)) <= LARGEST
+        and sum(share < _share(count, len(distinct)) for share in rarest) <= EXCEPTION * len(distinct)
+    )
+    most = next(few_enough, 0)
+    often = f" in at most {most} examples" if most else ""
+    reason = f"pairs of input tokens{often}, of which {known:,} of {possible:,} were seen; no token is rare"
+    return Rare(PAIRS, replace(pairs, epsilon=_share(most, len(distinct))).fit(distinct), reason)
 
 
 def what_is_rare(resampler: Resampler) -> str:

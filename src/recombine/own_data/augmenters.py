@@ -4,9 +4,10 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -24,7 +25,7 @@ from recombine.augmentation.protocol import (
     unfitted,
 )
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.resample import NGRAMS, NOTHING, PAIRS, TOKENS, Rare, Resampler, find_rare, what_is_rare
+from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.augmentation.sampler import SamplingSettings, Validators
 from recombine.data.code import kind_of
 from recombine.data.files import read, write
@@ -590,16 +591,25 @@ class Both(Augmenter):
         return [replace(found, requested=n, shortfall=found.shortfall if len(found) < n else "") for found in every]
 
 
+class _Source(NamedTuple):
+    """A fitted rule that gives samples, those of them that are wanted, and what rehearsal showed of these."""
+
+    rule: str
+    fitted: protocol.Augmenter
+    wanted: Validator | None
+    rehearsal: Rehearsal
+    verdict: Rehearsed
+
+    def probability(self, sample: Example) -> float:
+        """Returns the estimated probability that a sample is right."""
+        return self.verdict.share_like(self.rehearsal.like(sample))
+
+
 @dataclass(frozen=True, eq=False)
 class _TakingTurns:
-    """Fitted rules that take turns, what was made rare to rehearse them, and what that showed of each.
+    """Sources that take turns. Samples that are right with a smaller probability than `precision` are turned down."""
 
-    Samples that are right with a smaller probability than `precision` are turned down.
-    """
-
-    rules: Mapping[str, protocol.Augmenter]
-    rehearsal: Rehearsal
-    verdicts: Mapping[str, Rehearsed]
+    sources: Sequence[_Source]
     precision: float
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -607,19 +617,26 @@ class _TakingTurns:
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
-        """Returns up to n samples of the rules in turn, each input once, with the probability that each is right."""
-        parts = [rule.sample(n, seed, partial(self._turned_down, name, accept)) for name, rule in self.rules.items()]
-        found: dict[Tokens, Example] = {}
-        for sample in filter(None, chain(*zip_longest(*parts))):
-            found.setdefault(sample.x, sample)
+        """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
+        for wanted in (2 * n // len(self.sources) + 1, n):  # each is to give its part; if one falls short, others more
+            parts = [
+                source.fitted.sample(min(n, wanted), seed, all_of(accept, source.wanted, partial(self._unsure, source)))
+                for source in self.sources
+            ]
+            found: dict[Tokens, tuple[_Source, Example]] = {}
+            for turn in zip_longest(*parts):
+                for source, sample in zip(self.sources, turn, strict=True):
+                    if sample is not None:
+                        found.setdefault(sample.x, (source, sample))
+            if len(found) >= n or wanted >= n:
+                break
         kept, right, limits = list[Example](), list[float](), list[tuple[float, float]]()
-        for sample in islice(found.values(), n):
-            origin = sample.provenance
-            assert origin is not None
-            right.append(self._probability(origin.method, sample))
-            limits.append(self.verdicts[origin.method].interval)
-            details = {**origin.details, "right": round(right[-1], 2)}
-            kept.append(replace(sample, provenance=replace(origin, details=details)))
+        for source, sample in islice(found.values(), n):
+            assert sample.provenance is not None
+            right.append(source.probability(sample))
+            limits.append(source.verdict.interval)
+            details = {**sample.provenance.details, "right": round(right[-1], 2)}
+            kept.append(replace(sample, provenance=replace(sample.provenance, details=details)))
         estimate = None
         if kept:
             lows, highs = zip(*limits, strict=True)
@@ -629,14 +646,9 @@ class _TakingTurns:
         shortfall = everything.shortfall if len(kept) < n else ""
         return replace(everything, examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
 
-    def _turned_down(self, rule: str, accept: Validator | None, sample: Example) -> str | None:
-        if (reason := None if accept is None else accept(sample)) is not None:
-            return reason
-        unsure = self.precision > 0 and self._probability(rule, sample) < self.precision
+    def _unsure(self, source: _Source, sample: Example) -> str | None:
+        unsure = self.precision > 0 and source.probability(sample) < self.precision
         return f"right with a probability below {self.precision:g}" if unsure else None
-
-    def _probability(self, rule: str, sample: Example) -> float:
-        return self.verdicts[rule].share_like(self.rehearsal.like(sample))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -648,6 +660,10 @@ class Auto(Augmenter):
     carries the estimated probability that it is right, as ``details["right"]`` of its provenance. If no rule can be
     trusted, ``fit`` raises ``NothingMade``. For word forms networks are trained, as by `Augmenter`; they have no
     estimate.
+
+    If the default ``rarity="auto"`` finds no rare token, or none that new samples could have, it is not known what is
+    missing: samples with rare pairs of tokens take turns with any others that are new. These are rehearsed on examples
+    that were taken out at random.
 
     Attributes:
         rehearse: Seconds that the rehearsal of a rule may take; 0: networks are trained without any rehearsal.
@@ -671,40 +687,34 @@ class Auto(Augmenter):
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
         if isinstance(kept.value, Resampler):  # as a user asked for it
             rare = Rare(kept.name, kept.value, kept.reason)
-        rehearsal = Rehearsal(distinct, rare, self.seed)
-        every: dict[str, Callable[[Sequence[Example]], protocol.Augmenter]] = {
-            "geca": choices.geca(distinct).value.fit,
-            "spans": spans.Spans().fit,
-        }
-        accept = partial(sample_filter, rare=None if kept.value is None else _anything, agreement=self.agreement)
-        tried, rules = dict[str, Rehearsed](), dict[str, protocol.Augmenter]()
-        for name, fit in every.items():
-            with display.progress(f"Rehearsing {name}"):
-                tried[name] = rehearsal.rehearse(fit, accept, seconds=self.rehearse)
-            fitted = fit(distinct)
-            if fitted.sample(1, self.seed, sample_filter(distinct, kept.value, agreement=self.agreement)):
-                rules[name] = fitted
-        told = "nothing is frequent and used like what is rare, so no rule could be rehearsed"
-        if rehearsal.items:
-            words = [" ".join(item.ngram) for item in rehearsal.items]
-            named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
-            noun = f"{'pair' if rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
-            verdicts = "; ".join(f"{name} {found}" for name, found in tried.items())
-            told = f"rehearsed on {len(words)} frequent {noun} made rare ({named}): {verdicts}"
-        rules = {name: rule for name, rule in rules.items() if tried[name].samples >= LEAST_JUDGED}
-        least = max(TRUSTED, max((tried[name].share for name in rules), default=1.0) - MUCH_WORSE)
-        rules = {name: rule for name, rule in rules.items() if tried[name].share >= least}
-        if not rules:
+        every: dict[str, protocol.Augmenter] = {"geca": choices.geca(distinct).value, "spans": spans.Spans()}
+        fitted = {name: copy(rule).fit(distinct) for name, rule in every.items()}
+        accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
+        sources, told = list[_Source](), list[str]()
+        for wanted in (kept.value, None) if kept.value and self.rarity == AUTO else (kept.value,):
+            if sources and wanted is None and rare.kind == TOKENS:
+                break
+            rehearsal = Rehearsal(distinct, None if wanted is None else rare, self.seed)
+            tried = []
+            for name, rule in every.items():
+                with display.progress(f"Rehearsing {name}"):
+                    verdict = rehearsal.rehearse(rule.fit, accept, seconds=self.rehearse)
+                tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
+            told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
+            sources += _trusted(tried, all_of(accept(distinct), wanted))
+        if not sources:
             raise NothingMade(
-                f"no rule can be trusted with these data: {told}.",
+                f"no rule can be trusted with these data: rehearsed {'; '.join(told)}.",
                 hint="More examples help, or other `tokens`. Other methods, such as `method=learned`, make samples "
                 "without an estimate: look at them.",
             )
-        surest_first = dict(sorted(rules.items(), key=lambda rule: -tried[rule[0]].share))
-        display.say(f"Method {' and '.join(surest_first)}: {told}.")
-        method = Choice(" and ".join(surest_first), tuple(surest_first), told)
-        augmenter = _TakingTurns(surest_first, rehearsal, tried, self.precision or 0.0)
-        return Learned(augmenter, kept.value, {"method": method, "rarity": kept})
+        names = tuple(dict.fromkeys(source.rule for source in sources))
+        reason = f"rehearsed {'; '.join(told)}"
+        display.say(f"Method {' and '.join(names)}: {reason}.")
+        method = Choice(" and ".join(names), names, reason)
+        only_rare = all(source.wanted is not None for source in sources)
+        augmenter = _TakingTurns(sources, self.precision or 0.0)
+        return Learned(augmenter, kept.value if only_rare else _anything, {"method": method, "rarity": kept})
 
     def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
         if self.precision is not None:
@@ -721,6 +731,24 @@ class Auto(Augmenter):
             return super()._draw(learned, n, seed, keep)
         assert keep is None or callable(keep)
         return OwnDataAugmenter._draw(self, learned, n, seed, keep)
+
+
+def _trusted(tried: Sequence[_Source], accept: Validator | None) -> list[_Source]:
+    """Returns the sources that give something and were right often enough, the surest first.
+
+    What is rare has few samples, so a rule is left out that seems much worse; else only one that surely is.
+    """
+    able = [source for source in tried if source.verdict.samples >= LEAST_JUDGED and source.fitted.sample(1, 0, accept)]
+    best = max((source.verdict.share for source in able), default=0.0)
+    return sorted(
+        (
+            source
+            for source in able
+            if source.verdict.share >= TRUSTED
+            and (source.verdict.share if source.wanted else source.verdict.interval[1]) >= best - MUCH_WORSE
+        ),
+        key=lambda source: -source.verdict.share,
+    )
 
 
 METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {

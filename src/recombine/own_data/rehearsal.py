@@ -4,6 +4,8 @@ A token that is used like a rare one, but often, is taken out of all examples bu
 what is left makes samples with this token, as it will for what is truly rare, and the examples that were taken out
 judge them: two or three neighboring tokens that are new to the augmenter, but stand in one of these, speak for a
 sample, and an input that is among them has a known output.
+
+Where no token is rare, and for samples with nothing rare in them, examples are taken out at random.
 """
 
 from collections import Counter, defaultdict
@@ -20,6 +22,9 @@ from recombine.example import Example, Tokens
 
 ITEMS, SAMPLES = 10, 40
 """How many tokens are made rare, one after the other, and how many samples an augmenter makes with each."""
+
+PARTS, OF_A_PART = 4, 100
+"""At random, one of so many parts of the examples is taken out after the other; an augmenter makes so many samples."""
 
 OFTEN, EXCEPTION = 8, 0.5
 """What is made rare is in at least OFTEN examples, and in at most a share EXCEPTION of them."""
@@ -45,7 +50,7 @@ class Item:
     """What is made rare.
 
     Attributes:
-        ngram: A token of inputs, or two that stand side by side.
+        ngram: A token of inputs, or two that stand side by side; none if examples were taken out at random.
         left: The examples that are left: all without it, and as many with it as a rare one has.
         taken: The examples that were taken out.
     """
@@ -140,35 +145,50 @@ class Rehearsal:
 
     Args:
         examples: The training examples, all different.
-        rare: What is rare among them.
-        seed: For what is made rare.
+        rare: What is rare among them; None: examples are taken out at random, and nothing is made rare.
+        seed: For what is made rare, or taken out.
 
     Attributes:
         items: What is made rare, one after the other; empty if nothing is frequent and used like what is rare.
     """
 
-    def __init__(self, examples: Sequence[Example], rare: Rare, seed: int = 0) -> None:
+    def __init__(self, examples: Sequence[Example], rare: Rare | None, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
         if len(examples) > MANY:
             order = rng.permutation(len(examples))
-            rarest_first = sorted(order, key=lambda place: not rare(examples[place]))
+            rarest_first = sorted(order, key=lambda place: rare is not None and not rare(examples[place]))
             examples = [examples[place] for place in sorted(rarest_first[:MANY])]
         self._rare = rare
-        self._length = 2 if rare.kind == PAIRS else 1
         self._around: dict[Tokens, set[tuple[str, str]]] = defaultdict(set)
+        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
+        self.items = _parts(examples, rng) if rare is None else self._made_rare(examples, rare, rng)
+
+    @property
+    def what(self) -> str:
+        """What was done, in words."""
+        if self._rare is None:
+            return f"on {len(self.items)} parts of the examples, left out"
+        words = [" ".join(item.ngram) for item in self.items]
+        named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
+        noun = f"{'pair' if self._rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
+        return f"on {len(words)} frequent {noun} made rare ({named})"
+
+    def _made_rare(self, examples: Sequence[Example], rare: Rare, rng: np.random.Generator) -> list[Item]:
+        length = 2 if rare.kind == PAIRS else 1
         holders: dict[Tokens, list[Example]] = defaultdict(list)
         for example in examples:
-            for ngram, context in self._in_context(example):
+            for ngram, context in _in_context(example, length):
                 self._around[ngram].add(context)
                 if not holders[ngram] or holders[ngram][-1] is not example:
                     holders[ngram].append(example)
-        self.items = []
-        for ngram, count in self._frequent({ngram: len(having) for ngram, having in holders.items()}, examples, rng):
+        items = []
+        counts = {ngram: len(having) for ngram, having in holders.items()}
+        for ngram, count in self._frequent(counts, rare, len(examples), rng):
             kept = rng.choice(len(holders[ngram]), count, replace=False)
             taken = tuple(example for place, example in enumerate(holders[ngram]) if place not in kept)
             out = {*taken}
-            self.items.append(Item(ngram, tuple(example for example in examples if example not in out), taken))
-        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
+            items.append(Item(ngram, tuple(example for example in examples if example not in out), taken))
+        return items
 
     def rehearse(
         self,
@@ -190,7 +210,8 @@ class Rehearsal:
             for tally, seen, old, length in zip(confirmed, self._seen, known, LENGTHS, strict=True):
                 new = {piece for example in item.taken for piece in _pieces(example, length)} - old
                 tally.update(seen[piece] > 1 for piece in new)
-            samples = fit(item.left).sample(SAMPLES, 0, _with(item.ngram, keep(item.left)))
+            wanted = SAMPLES if item.ngram else OF_A_PART
+            samples = fit(item.left).sample(wanted, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
             if monotonic() - began > seconds:
                 break
@@ -199,26 +220,18 @@ class Rehearsal:
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is."""
+        if self._rare is None:
+            return ()
         rarest = None if self._rare.resampler is None else self._rare.resampler.rarest(Example(sample.x, ()))
         return None if rarest is None else self._most_alike(rarest.ngram, [item.ngram for item in self.items])
 
-    def _in_context(self, example: Example) -> Iterable[tuple[Tokens, tuple[str, str]]]:
-        padded, length = ("", *example.x, ""), self._length
-        for start in range(1, len(padded) - length):
-            yield padded[start : start + length], (padded[start - 1], padded[start + length])
-
     def _frequent(
-        self, counts: dict[Tokens, int], examples: Sequence[Example], rng: np.random.Generator
+        self, counts: dict[Tokens, int], rare: Rare, examples: int, rng: np.random.Generator
     ) -> list[tuple[Tokens, int]]:
         """Returns what to make rare, and in how many examples to leave it: what is used most like each rare thing."""
-        seen = [rarity for rarity in self._rare.seen if rarity.ngram in counts]
+        seen = [rarity for rarity in rare.seen if rarity.ngram in counts]
         least = max([OFTEN, *(2 * counts[rarity.ngram] for rarity in seen)])
-        rare = {rarity.ngram for rarity in seen}
-        often = [
-            ngram
-            for ngram, count in counts.items()
-            if least <= count <= EXCEPTION * len(examples) and ngram not in rare
-        ]
+        often = [ngram for ngram, count in counts.items() if least <= count <= EXCEPTION * examples]
         chosen: dict[Tokens, int] = {}
         wanted = [seen[place] for place in rng.permutation(len(seen))]
         while wanted and len(chosen) < ITEMS:
@@ -228,7 +241,7 @@ class Rehearsal:
                 chosen[alike] = counts[rarity.ngram]
                 wanted.append(rarity)  # has its turn again, after the others
         if not seen:  # pairs that were never seen are rare, or nothing is
-            few = 0 if self._rare.kind == PAIRS else 1
+            few = 0 if rare.kind == PAIRS else 1
             chosen = {often[place]: few for place in rng.permutation(len(often))[:ITEMS]}
         return list(chosen.items())
 
@@ -263,8 +276,28 @@ class Rehearsal:
         return Count(item.ngram, familiar, tuple(confirmed), tuple(doubtful), of_known, right)
 
 
-def _with(ngram: Tokens, keep: Validator | None) -> Validator:
+def _parts(examples: Sequence[Example], rng: np.random.Generator) -> list[Item]:
+    part = rng.permutation(len(examples)) % PARTS
+    return [
+        Item(
+            (),
+            tuple(example for example, its in zip(examples, part, strict=True) if its != out),
+            tuple(example for example, its in zip(examples, part, strict=True) if its == out),
+        )
+        for out in range(PARTS)
+    ]
+
+
+def _in_context(example: Example, length: int) -> Iterable[tuple[Tokens, tuple[str, str]]]:
+    padded = ("", *example.x, "")
+    for start in range(1, len(padded) - length):
+        yield padded[start : start + length], (padded[start - 1], padded[start + length])
+
+
+def _with(ngram: Tokens, keep: Validator | None) -> Validator | None:
     """Returns what keeps only samples that have an n-gram in their input, of those that are kept otherwise."""
+    if not ngram:
+        return keep
 
     def accept(sample: Example) -> str | None:
         if ngram not in zip(*(sample.x[start:] for start in range(len(ngram))), strict=False):
