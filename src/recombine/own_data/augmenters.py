@@ -689,7 +689,8 @@ class Auto(Augmenter):
             words = [" ".join(item.ngram) for item in rehearsal.items]
             named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
             noun = f"{'pair' if rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
-            verdicts = "; ".join(f"{name} {found}" for name, found in tried.items())
+            kept_none = {name: "" if name in rules else ", but no sample of it is kept" for name in tried}
+            verdicts = "; ".join(f"{name} {found}{kept_none[name]}" for name, found in tried.items())
             told = f"rehearsed on {len(words)} frequent {noun} made rare ({named}): {verdicts}"
         rules = {name: rule for name, rule in rules.items() if tried[name].samples >= LEAST_JUDGED}
         least = max(TRUSTED, max((tried[name].share for name in rules), default=1.0) - MUCH_WORSE)
