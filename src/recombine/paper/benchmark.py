@@ -32,6 +32,10 @@ FEWEST, MOST, P_AUG = 5_000, 20_000, 0.5
 """As many samples are asked for as there are training examples, within bounds; how often predictors see them."""
 
 
+BULKY = ("correct", "listing", "provenance")
+"""What of a record the document leaves out."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RealTask:
     """A task of ``benchmark.toml``, which tells what its fields are."""
@@ -59,10 +63,8 @@ class RealTask:
             return task(self.scan), []
         needed = [Path(source or "DIR") / name for name in (self.train, self.test)]
         if source is None or not all(path.is_file() for path in needed):
-            raise RecombineError(
-                f"the data of {self.name} are not here; expected {' and '.join(map(str, needed))}.",
-                hint=f"Get them ({self.origin}), and name the folder with `source=DIR`.",
-            )
+            message = f"the data of {self.name} are not here; expected {' and '.join(map(str, needed))}."
+            raise RecombineError(message, hint=f"Get them ({self.origin}), and name the folder with `source=DIR`.")
         train, test = (files.read(path, columns=(1, 2) if self.kinds else None) for path in needed)
         kinds = files.read(needed[1], columns=(1, self.kinds)) if self.kinds else []
         gold = scan.interpret if files.detect(needed[0]) == "scan" else None
@@ -108,13 +110,11 @@ class Benchmark:
         everything = [] if force else records.read_records(self.output)
         known = {record["row"]: record for record in everything if record["column"] == self.task.name}
         for row in self.rows:
-            if row in known and (there := known[row].get("settings", {})) != self.settings:
-                differ = ", ".join(name for name, value in self.settings.items() if there.get(name) != value)
-                raise RecombineError(
-                    f"the record of {row!r} on {self.task.name} was made with another {differ}.",
-                    place=str(self.output),
-                    hint="Name another folder with `output`, or use `force=True`.",
-                )
+            there = known.get(row, {"settings": self.settings}).get("settings", {})
+            if differ := ", ".join(name for name, value in self.settings.items() if there.get(name) != value):
+                message = f"the record of {row!r} on {self.task.name} was made with another {differ}."
+                hint = "Name another folder with `output`, or use `force=True`."
+                raise RecombineError(message, place=str(self.output), hint=hint)
         for row in self.rows:
             if row in known and len(known[row]["seeds"]) >= self.seeds:
                 self.display.say(f"{self.task.name}, {row}: there is a record.")
@@ -133,12 +133,8 @@ class Benchmark:
         found, of_kind = summarize(scored["exact_match"]), np.array(kinds)
         right = [records.unpacked(each, len(data.test)) for each in scored["correct"]]
         return {
-            "row": row,
-            "column": self.task.name,
-            "seeds": list(range(self.seeds)),
-            "mean": found.mean,
-            "std": found.deviation,
-            "published": self.task.published.get(row),
+            **{"row": row, "column": self.task.name, "seeds": list(range(self.seeds))},
+            **{"mean": found.mean, "std": found.deviation, "published": self.task.published.get(row)},
             **scored,
             "kinds": {kind: [float(each[of_kind == kind].mean()) for each in right] for kind in dict.fromkeys(kinds)},
             **records.sampled_part(samples, tasks, range(self.seeds)),
@@ -159,7 +155,7 @@ class Benchmark:
         try:
             every = kind(seeds=self.seeds, n=n, progress=self.display, **further).fit(data.train).sample_each()
         except (NoNeighborhood, NothingMade) as error:
-            every = [Samples((), n, shortfall=str(error))] * self.seeds
+            every = [Samples((), n, shortfall=f"{error.message[0].upper()}{error.message[1:]}")] * self.seeds
         self.display.say(f"{row}: {every[0].account}")
         return every
 
@@ -173,8 +169,8 @@ class Results:
 
     @classmethod
     def of(cls, task: RealTask, folder: Path, rows: Sequence[str]) -> "Results":
-        """Reads the records of a folder; an error if there are none."""
-        found = {record["row"]: record for record in records.recorded(folder, [task.name], rows)}
+        """Reads the records of a folder, of plain and these rows; an error if there are none."""
+        found = {record["row"]: record for record in records.recorded(folder, [task.name], {PLAIN, *rows})}
         return cls(task, {row: found[row] for row in ROWS if row in found})
 
     @cached_property
@@ -206,19 +202,17 @@ class Results:
         scores = comparable({(row, self.task.name): each for row, each in self.records.items()}, self._column)
         found = {row: summarize(record["exact_match"]) for row, record in self.records.items()}
         verdict = list[dict[str, Any]]()
-        for row, own in found.items() if PLAIN in found else ():
-            gain, spread = own.mean - found[PLAIN].mean, max(own.deviation, found[PLAIN].deviation)
+        for row in [row for row in found if row != PLAIN] if PLAIN in found else ():
+            gain, spread = found[row].mean - found[PLAIN].mean, max(found[row].deviation, found[PLAIN].deviation)
             p = paired_p(scores[row], scores[PLAIN]) if {row, PLAIN} <= scores.keys() else None
             verdict.append({"row": row, "gain": gain, "spread": spread, "p": p, "worse": gain < -spread})
-        return [each for each in verdict if each["row"] != PLAIN]
+        return verdict
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        told = [
-            f"{each['row']} {each['gain']:+.3f}" + ("" if each["p"] is None else f" (p = {each['p']:.1g})")
-            for each in self.verdict
-        ]
+        p = ["" if each["p"] is None else f" (p = {each['p']:.1g})" for each in self.verdict]
+        told = [f"{each['row']} {each['gain']:+.3f}{chance}" for each, chance in zip(self.verdict, p, strict=True)]
         worse = [each["row"] for each in self.verdict if each["worse"]]
         end = f"{' and '.join(worse) or 'None'} is worse by more than the spread over seeds."
         return f"Against plain: {', '.join(told)}. {end}" if told else "There is nothing to compare with plain."
@@ -226,10 +220,6 @@ class Results:
     @property
     def document(self) -> dict[str, Any]:
         """All of this for machines."""
-        names = ("row", "column", "mean", "std", "seeds", "published", "exact_match", "kinds", "kept", "seconds")
-        rows = [
-            {name: record.get(name) for name in names}
-            | {name: record.get("provenance", {}).get(name) for name in ("command", "commit", "device")}
-            for record in self.records.values()
-        ]
+        every = [{**record, **record.get("provenance", {})} for record in self.records.values()]
+        rows = [{name: record[name] for name in record if name not in BULKY} for record in every]
         return {"task": self.task.name, "rows": rows, "published": self.task.published, "against_plain": self.verdict}
