@@ -1,5 +1,6 @@
 """What cannot be read, written or done ends in one sentence that names the place, before any work is done."""
 
+import random
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -251,3 +252,35 @@ def test_files_are_replaced_only_by_force(run: Run, tmp_path: Path, words_of: Wo
     taken.write_text("mine")
     assert_is_sentence(run(*words_of(command, taken)), [str(taken), "exists already", "--force"])
     assert taken.read_text() == "mine"
+
+
+def unlike_any_language(kind: str) -> str:
+    """Training data from which nothing can be learned to recombine."""
+    rng = random.Random(0)
+    lines = []
+    for number in range(10_000 if kind == "50,000 words" else 60):
+        x = " ".join(f"w{rng.randrange(30)}" for _ in range(4))
+        y = " ".join(f"W{rng.randrange(30)}" for _ in range(4))
+        if kind == "50,000 words":
+            x, y = " ".join(f"w{5 * number + place}" for place in range(5)), f"W{number} W{number + 1}"
+        if kind == "long outputs":
+            y = " ".join([y] * 60)
+        lines.append({"one input": f"go\t{y}", "one output": f"{x}\tYES"}.get(kind, f"{x}\t{y}"))
+    return "\n".join(dict.fromkeys(lines)) + "\n"
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["random outputs", "one input", "one output", "long outputs", pytest.param("50,000 words", marks=pytest.mark.slow)],
+)
+@pytest.mark.usefixtures("tiny")
+def test_data_without_any_alignment_give_a_sentence_and_a_plain_predictor(run: Run, tmp_path: Path, kind: str) -> None:
+    data, made = tmp_path / "data.tsv", tmp_path / "made.jsonl"
+    data.write_text(unlike_any_language(kind))
+    assert run("inspect", data).ok.out
+    for method, reason in (("auto", "no rule can be trusted"), ("spans", "0 of 5 samples"), ("geca", "0 of 5 samples")):
+        done = run("augment", data, "--method", method, "-n", 5, "-o", made)
+        assert (done.code, "Error: " in done.last, made.exists()) == (1, True, False)
+        assert reason in done.last
+    trained = run("train", data, "--max-time", 1, "--device", "cpu", "-o", tmp_path / "model").ok
+    assert "The predictor is in" in trained.err

@@ -199,6 +199,6 @@ def all_there_are(who: str, known: int, accepted: int, rejected: Mapping[str, in
     """Begins the sentence on why a method by rule gave no more: how many new pairs it can make of the known ones."""
     turned_down = sum(rejected.values())
     made = accepted + turned_down
-    pairs = "1 novel pair" if made == 1 else f"{made:,} novel pairs"
-    beginning = f"{who} can make only {pairs} from these {known:,} different examples"
+    pairs = {0: "no novel pair", 1: "only 1 novel pair"}.get(made, f"only {made:,} novel pairs")
+    beginning = f"{who} can make {pairs} from these {known:,} different examples"
     return f"{beginning}, of which {turned_down:,} were turned down" if turned_down else beginning

@@ -106,7 +106,9 @@ class Spans:
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:
-            shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}."
+            none = not examples and not rejected
+            why = ": no two parts of inputs share contexts and stand for parts of outputs that do" if none else ""
+            shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}{why}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
     def _candidates(self, fitted: "_Fitted", n: int, seed: int) -> Iterator[Example]:

@@ -5,7 +5,6 @@ import platform
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, Protocol, runtime_checkable
 
@@ -14,6 +13,7 @@ import typer
 from recombine import __version__
 from recombine.cli import AGAIN, INTERRUPTED
 from recombine.cli.augment import augment_cli
+from recombine.cli.benchmark import benchmark_cli
 from recombine.cli.compare import compare_cli
 from recombine.cli.data import export_cli, scan_cli, sigmorphon_cli
 from recombine.cli.inspect import inspect_cli
@@ -56,8 +56,14 @@ def env_cli(*, json: bool = False) -> None:
     Example:
       recombine env
     """
+    try:
+        from recombine.training.recipe import computing
+
+        device = computing()
+    except (ImportError, OSError) as error:
+        device = {"device": f"unknown: torch cannot be imported ({error})"}
     python = {"python": platform.python_version(), "platform": platform.platform()}
-    found = {"recombine": __version__, **python, **_packages(), **_computing(), "threads": os.cpu_count() or 1}
+    found = {"recombine": __version__, **python, **_packages(), **device, "threads": os.cpu_count() or 1}
     if json:
         print_json(found)
     else:
@@ -73,30 +79,12 @@ def _packages() -> dict[str, str]:
     return found
 
 
-def _computing() -> dict[str, str]:
-    """Returns the device, whether kernels of our own compute there, and in which precision networks are trained."""
-    try:
-        import torch
-
-        from recombine.models.device import fused
-        from recombine.training.recipe import Recipe
-    except (ImportError, OSError) as error:
-        return {"device": f"unknown: torch cannot be imported ({error})"}
-    if not torch.cuda.is_available():
-        return {"device": "cpu", "kernels": "none, on a CPU", "precision": "float32"}
-    device = f"cuda ({torch.cuda.get_device_name()})"
-    if not fused(torch.device("cuda")):
-        return {"device": device, "kernels": "none, without Triton", "precision": "float32, products in TF32"}
-    (asked,) = (field.default for field in fields(Recipe) if field.name == "precision")
-    return {"device": device, "kernels": "by Triton", "precision": f"{asked}, parameters in float32"}
-
-
 COMMANDS: dict[typer.Typer, tuple[Callable[..., None], ...]] = {
     data: (scan_cli, sigmorphon_cli),
     paper: (table1_cli, table2_cli, samples_cli, items_cli),
     app: (
         *(quickstart_cli, inspect_cli, augment_cli, audit_cli, compare_cli, export_cli, picture_cli, report_cli),
-        *(explore_cli, train_cli, predict_cli, evaluate_cli, score_cli, env_cli),
+        *(explore_cli, train_cli, predict_cli, evaluate_cli, score_cli, benchmark_cli, env_cli),
     ),
 }
 app.add_typer(data, name="data")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from typer import echo
 
 from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
-from recombine.cli.printing import MatrixProgress, percent, print_json, print_table, say
+from recombine.cli.printing import MatrixProgress, print_json, print_table, say
 from recombine.cli.training import Interrupted, use_threads
 from recombine.data.output import locked, sweep
 from recombine.errors import RecombineError
@@ -65,16 +65,16 @@ class Running:
         self, table: "Table", columns: list[str], seeds: Sequence[int], *, scale: "Scale", output: Path, population: int
     ) -> "tuple[list[dict[str, Any]], list[Row]]":
         """Runs what is to be run of a table, and returns the records of the columns and all rows there are."""
+        from recombine.paper.records import expect_all_seeds, recorded
         from recombine.paper.rows import chosen, read_rows
 
         known = read_rows(self.experiments, table)
         rows = chosen(known, None if self.rows is None else _listed(self.rows), columns, table)
         if self.show:
-            return _recorded(output, columns, None if self.rows is None else rows), known
+            return recorded(output, columns, None if self.rows is None else [row.name for row in rows]), known
         import torch
 
         from recombine.paper.matrix import Matrix
-        from recombine.paper.records import expect_all_seeds
         from recombine.paper.stages import Cache
 
         use_threads(self.threads)
@@ -110,7 +110,7 @@ class Running:
                     matrix.run()
         except KeyboardInterrupt:
             raise Interrupted("interrupted; the same command goes on with the stage that was under way.") from None
-        return _recorded(output, columns), known
+        return recorded(output, columns), known
 
 
 def table1_cli(*, splits: str = "jump,around-right", seeds: int = 10, running: Running) -> None:
@@ -221,22 +221,15 @@ def samples_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = F
     Options:
       output DIR: Where the figures are kept.
     """
+    from recombine.paper.records import recorded
     from recombine.paper.rows import read_rows
-    from recombine.paper.tables import in_order, sample_reports
+    from recombine.paper.tables import in_order, sample_lines, sample_reports
 
-    reports = sample_reports(in_order(_recorded(output), read_rows()))
+    reports = sample_reports(in_order(recorded(output), read_rows()))
     if json:
         print_json(reports)
         return
-    header = ["", "split", "seeds", "samples", "rejected", "novel", "right of novel", "inputs in test set"]
-    lines = [
-        [
-            *(report["row"], report["column"]),
-            *(f"{report[count]:,}" for count in ("seeds", "samples", "rejected", "novel")),
-            *("-" if report[share] is None else percent(report[share]) for share in ("right", "inputs_in_test")),
-        ]
-        for report in reports
-    ]
+    header, lines = sample_lines(reports)
     print_table(lines, header=header, markdown=markdown)
     for report in reports:
         shown = [f"{_mark(sample['right'])} {sample['x']} ▷ {sample['y']}" for sample in report["listing"]]
@@ -252,10 +245,11 @@ def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = Fal
     Options:
       output DIR: Where the figures are kept.
     """
+    from recombine.paper.records import recorded
     from recombine.paper.rows import read_rows
     from recombine.paper.tables import in_order, item_reports
 
-    items = item_reports(in_order(_recorded(output), read_rows()))
+    items = item_reports(in_order(recorded(output), read_rows()))
     if json:
         print_json(items)
         return
@@ -278,25 +272,6 @@ def items_cli(*, output: Path = TABLE1, markdown: bool = False, json: bool = Fal
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _recorded(
-    folder: Path, columns: Sequence[str] | None = None, rows: "Sequence[Row] | None" = None
-) -> list[dict[str, Any]]:
-    """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
-    from recombine.paper.records import read_records
-
-    everything, names = read_records(folder), None if rows is None else {row.name for row in rows}
-    found = [
-        record
-        for record in everything
-        if (columns is None or record["column"] in columns) and (names is None or record["row"] in names)
-    ]
-    if not found:
-        what = "figures of what was asked for" if everything else "figures"
-        hint = "Run the experiments first, or name another folder."
-        raise RecombineError(f"there are no {what} here.", place=str(folder), hint=hint)
-    return found
 
 
 def _print_figures(records: "Records", running: Running) -> None:
@@ -328,7 +303,7 @@ def _print_figures(records: "Records", running: Running) -> None:
 
 
 def _print_p_values(records: "Records", running: Running) -> None:
-    from recombine.paper.tables import p_values
+    from recombine.paper.tables import p_value_lines, p_values
 
     found = {column: p_values(records, column) for column in dict.fromkeys(column for _, column in records)}
     if running.json:
@@ -337,32 +312,22 @@ def _print_p_values(records: "Records", running: Running) -> None:
     for column, comparisons in found.items():
         if not comparisons:
             continue
-        rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
-        p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
         _print_title(column, markdown=running.markdown)
-        lines = [[row, *(p.get((row, other), "") for other in rows)] for row in rows]
-        print_table(lines, header=["", *rows], markdown=running.markdown)
+        header, lines = p_value_lines(comparisons)
+        print_table(lines, header=header, markdown=running.markdown)
         echo()
     echo("p-values of paired t-tests over the F1 of past and future items, uncorrected as in the paper's appendix;")
     echo("with an asterisk, below 0.05 after Bonferroni correction for all pairs of rows.")
 
 
 def _print_errors(records: "Records", running: Running) -> None:
-    from recombine.paper.tables import class_reports
-    from recombine.paper.tasks import CLASSES
+    from recombine.paper.tables import class_lines, class_reports
 
     reports = class_reports(records)
     if running.json:
         print_json(reports)
         return
-    header = ["", "column", "samples", "can be judged", *CLASSES]
-    table = [
-        [
-            *(each["row"], each["column"], f"{each['samples']:,}", percent(each["judged"])),
-            *(f"{count:,}" for count in each["classes"].values()),
-        ]
-        for each in reports
-    ]
+    header, table = class_lines(reports)
     print_table(table, header=header, markdown=running.markdown)
     for each in reports:
         shown = [f"{sample['x']} ▷ {sample['y']} ({sample['class']})" for sample in each["listing"]]

@@ -110,7 +110,7 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
             tested[place] = True
     if not any(tested):
         raise RecombineError(
-            "no example can be held out: each has something in it that no other has.",
+            "no example can be held out: each has something in it that no other has, or its input has several outputs.",
             hint="Give a test set: `test`."
             + (" Or take outputs apart: `tokens='characters'`." if are_unlike(distinct) else ""),
         )

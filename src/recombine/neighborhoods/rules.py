@@ -1,6 +1,7 @@
 """The neighborhood rules: N(d), the prototypes that each training example could be rebuilt from."""
 
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -251,18 +252,23 @@ class Swap(PairRule):
         index = search.index
         d = index.strings[target]
         near = np.concatenate([NOTHING, *index.similar(d, delta=self.delta, budget=self.budget, rng=search.rng)])
-        firsts = []
-        for d1 in near.tolist():
-            if lack := distinct(remainder(d, index.strings[d1])):
+        tokens, lacking = distinct(d), defaultdict[int, list[tuple[str, int]]](list)
+        for d1, held in zip(near.tolist(), index.set_of[near].tolist(), strict=True):
+            if lack := remainder(tokens, index.sets[held]):
                 search.passed(target, self.NEAR)
-                firsts.append((len(lack), lev(d, index.strings[d1]), d1, lack))
-        firsts.sort(key=lambda each: each[:2])  # equals stay in random order
-        supply: dict[str, Integers] = {}
-        for *_, d1, lack in firsts:
-            if lack not in supply:
-                supply[lack] = index.covering(lack, delta=FARTHER, budget=self.budget, rng=search.rng)
-            if seconds := search.pick(supply[lack], self.second, target):  # d1, which lacks them, is none of these
-                yield d1, seconds
+                lacking[len(lack)].append((lack, d1))
+        vain: list[frozenset[str]] = []  # what nothing else has together, so nothing has more of it
+        for _, firsts in sorted(lacking.items()):
+            supply: dict[str, Integers] = {}
+            for lack in dict.fromkeys(lack for lack, _ in firsts):
+                if not any(map(frozenset(lack).issuperset, vain)):
+                    found = index.covering(lack, delta=FARTHER, budget=self.budget, rng=search.rng)
+                    supply[lack] = found[found != target]  # d1, which lacks them, is none of these
+                    if not len(supply[lack]):
+                        vain.append(frozenset(lack))
+            usable = [(lev(d, index.strings[d1]), d1, lack) for lack, d1 in firsts if len(supply.get(lack, NOTHING))]
+            for _, d1, lack in sorted(usable, key=lambda each: each[0]):  # equals stay in random order
+                yield d1, search.pick(supply[lack], self.second)
 
 
 @dataclass(frozen=True)

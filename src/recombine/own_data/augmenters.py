@@ -591,7 +591,8 @@ class Both(Augmenter):
         return [replace(found, requested=n, shortfall=found.shortfall if len(found) < n else "") for found in every]
 
 
-class _Source(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Source:
     """A fitted rule that gives samples, those of them that are wanted, and what rehearsal showed of these."""
 
     rule: str
@@ -700,8 +701,12 @@ class Auto(Augmenter):
                 with display.progress(f"Rehearsing {name}"):
                     verdict = rehearsal.rehearse(rule.fit, accept, seconds=self.rehearse)
                 tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
-            told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
-            sources += _trusted(tried, all_of(accept(distinct), wanted))
+            keep = all_of(accept(distinct), wanted)
+            able = [source for source in tried if source.fitted.sample(1, self.seed, keep)]
+            kept_none = {source: ", but no sample of it is kept" for source in tried if source not in able}
+            verdicts = [f"{source.rule} {source.verdict}{kept_none.get(source, '')}" for source in tried]
+            told.append(f"{rehearsal.what}: {'; '.join(verdicts)}")
+            sources += _trusted(able)
         if not sources:
             raise NothingMade(
                 f"no rule can be trusted with these data: rehearsed {'; '.join(told)}.",
@@ -733,12 +738,12 @@ class Auto(Augmenter):
         return OwnDataAugmenter._draw(self, learned, n, seed, keep)
 
 
-def _trusted(tried: Sequence[_Source], accept: Validator | None) -> list[_Source]:
-    """Returns the sources that give something and were right often enough, the surest first.
+def _trusted(able: Sequence[_Source]) -> list[_Source]:
+    """Returns the sources that were right often enough, the surest first.
 
     What is rare has few samples, so a rule is left out that seems much worse; else only one that surely is.
     """
-    able = [source for source in tried if source.verdict.samples >= LEAST_JUDGED and source.fitted.sample(1, 0, accept)]
+    able = [source for source in able if source.verdict.samples >= LEAST_JUDGED]
     best = max((source.verdict.share for source in able), default=0.0)
     return sorted(
         (

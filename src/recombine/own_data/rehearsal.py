@@ -169,6 +169,8 @@ class Rehearsal:
         if self._rare is None:
             return f"on {len(self.items)} parts of the examples, left out"
         words = [" ".join(item.ngram) for item in self.items]
+        if not words:
+            return "on nothing, since nothing is frequent and used like what is rare"
         named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
         noun = f"{'pair' if self._rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
         return f"on {len(words)} frequent {noun} made rare ({named})"

@@ -222,6 +222,20 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def recorded(
+    folder: Path, columns: Iterable[str] | None = None, rows: Iterable[str] | None = None
+) -> list[dict[str, Any]]:
+    """Returns the records of a folder, of all columns and rows or of these; an error if there are none."""
+    everything = read_records(folder)
+    asked = [(name, set(wanted)) for name, wanted in (("column", columns), ("row", rows)) if wanted is not None]
+    found = [record for record in everything if all(record[name] in wanted for name, wanted in asked)]
+    if not found:
+        what = "figures of what was asked for" if everything else "figures"
+        hint = "Run the experiments first, or name another folder."
+        raise RecombineError(f"there are no {what} here.", place=str(folder), hint=hint)
+    return found
+
+
 def provenance(command: Sequence[str], device: str) -> dict[str, str]:
     """Returns what a record says of its origin: the words that were typed, the device of networks, and versions."""
     import torch

@@ -62,6 +62,8 @@ class Column:
         figures: Gives what a record says.
         published: Gives a row's figure in the paper: None for its dash, no key where it has none.
         told: What its cells say of it besides.
+        beside: The title of the published figures, which need not have a deviation (nan).
+        digits: How many digits after the point people see.
     """
 
     title: str
@@ -69,6 +71,8 @@ class Column:
     figures: Callable[[Record], Figures]
     published: Mapping[str, Published]
     told: Mapping[str, object] = field(default_factory=dict)
+    beside: str = "paper"
+    digits: int = 2
 
 
 def in_order(records: Sequence[Record], rows: Sequence[Row], table: Table = TABLE_1) -> Records:
@@ -205,7 +209,7 @@ def lines(
     The mark stands on both sides of the best figures. `about_samples` adds how many samples are right, and the seeds.
     """
     further = ("samples right", "seeds") if about_samples else ()
-    header = ["", *(title for column in columns for title in (column.title, "paper", *further))]
+    header = ["", *(title for column in columns for title in (column.title, column.beside, *further))]
     best_of = [best_rows(records, column) for column in columns]
     of = {column.of for column in columns}
     shown = []
@@ -217,20 +221,21 @@ def lines(
                 summary, _ = column.figures(record)
                 drawn = _drawn_in_vain(record)
                 dash = "-" if record["exact_match"] or not drawn else f"- (0 of {drawn:,} draws)"
-                ours = _figure(summary) if summary else dash
+                ours = _figure(summary, column.digits) if summary else dash
                 right = f"{found['mean']:.0%}" if (found := record.get("samples_right")) else ""
-                seeds = str(_seeds(record))
+                seeds = str(_seeds(record) or "")
             if row in column.published:
                 paper = column.published[row]
-                theirs = _figure(Summary(*paper, n=2)) if paper else "-"
+                theirs = _figure(Summary(*paper, n=2), column.digits) if paper else "-"
             told = [right, seeds] if about_samples else []
             line += [f"{mark}{ours}{mark}" if row in top else ours, theirs, *told]
         shown.append(line)
     return header, shown
 
 
-def _figure(found: Summary) -> str:
-    return str(found) if found.n > 1 else f"{found.mean:.2f}"
+def _figure(found: Summary, digits: int) -> str:
+    spread = found.n > 1 and not math.isnan(found.deviation)
+    return f"{found.mean:.{digits}f}{f' ± {found.deviation:.{digits}f}' if spread else ''}"
 
 
 def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
@@ -257,6 +262,13 @@ def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
     own = {key: record for key, record in records.items() if key[1] == name}
     (column,) = word_form_columns(own, metric="f1", parts=PARTS[:1])
     return compare(comparable(own, column))
+
+
+def p_value_lines(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
+    """Returns the header and the lines of a table of comparisons, with an asterisk after what is significant."""
+    rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
+    p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
+    return ["", *rows], [[row, *(p.get((row, other), "") for other in rows)] for row in rows]
 
 
 def commits(records: Records) -> dict[str, dict[str, None]]:
@@ -300,6 +312,18 @@ def sample_reports(records: Records) -> list[dict[str, Any]]:
     return reports
 
 
+def sample_lines(reports: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Returns the header and the lines of a table of what `sample_reports` returned."""
+    counts, shares = ("seeds", "samples", "rejected", "novel"), ("right", "inputs_in_test")
+    lines = [
+        [each["row"], each["column"]]
+        + [f"{each[count]:,}" for count in counts]
+        + ["-" if each[share] is None else _percent(each[share]) for share in shares]
+        for each in reports
+    ]
+    return ["", "split", *counts, "right of novel", "inputs in test set"], lines
+
+
 def class_reports(records: Records) -> list[dict[str, Any]]:
     """Returns, of each experiment that drew samples, how many there are of each class, and the share that is judged."""
     reports = []
@@ -310,6 +334,20 @@ def class_reports(records: Records) -> list[dict[str, Any]]:
             report = {"row": row, "column": column, "samples": samples, "judged": 1 - total[UNJUDGED] / samples}
             reports.append(report | {"classes": total, "listing": record["listing"]})
     return reports
+
+
+def class_lines(reports: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
+    """Returns the header and the lines of a table of what `class_reports` returned."""
+    lines = [
+        [each["row"], each["column"], f"{each['samples']:,}", _percent(each["judged"])]
+        + [f"{count:,}" for count in each["classes"].values()]
+        for each in reports
+    ]
+    return ["", "column", "samples", "can be judged", *CLASSES], lines
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def item_reports(records: Records) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """How one kind of network is built and trained: the one record of training settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Literal, NamedTuple
 
@@ -120,3 +120,18 @@ class Recipe:
             raise RecombineError("stand-ins need a network that copies.", hint="Set stand_ins to 0.")
         if self.stand_ins and self.twins:
             raise RecombineError("stand-ins and twins rename the same tokens.", hint="Set one of the two to 0.")
+
+
+def computing() -> dict[str, str]:
+    """Returns, for people, the device that there is, who computes there, and how precisely networks are trained."""
+    import torch
+
+    from recombine.models.device import fused
+
+    if not torch.cuda.is_available():
+        return {"device": "cpu", "kernels": "none, on a CPU", "precision": "float32"}
+    device = f"cuda ({torch.cuda.get_device_name()})"
+    if not fused(torch.device("cuda")):
+        return {"device": device, "kernels": "none, without Triton", "precision": "float32, products in TF32"}
+    (asked,) = (field.default for field in fields(Recipe) if field.name == "precision")
+    return {"device": device, "kernels": "by Triton", "precision": f"{asked}, parameters in float32"}
