@@ -62,7 +62,7 @@ class Request:
             --method learned.
         precision P: With auto: keep only samples that are right with at least this estimated probability (default:
             all).
-        output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several
+        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output. Several
             networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
     """
 
@@ -147,8 +147,7 @@ def augment_cli(
             augmenter = _fitted(request, examples, reading.kind)
             every = _drawn(request, augmenter)
         for samples, target in zip(every, targets, strict=True):
-            columns = "sigmorphon" if are_inflections(samples) else "tsv"
-            format = columns if target.endswith(".tsv") else "jsonl"
+            format = files.format_of(target, "sigmorphon" if are_inflections(samples) else "tsv")
             write(samples, target, format=format, tokens=reading.kind, force=force or goes_on)
             reports.append(_report(request, samples, target, train=examples, test=tests))
             if samples.estimate is not None and target != STANDARD and not json:
