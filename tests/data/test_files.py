@@ -321,12 +321,9 @@ def test_parallel_files_are_read_together(tmp_path: Path, names: tuple[str, str]
     with pytest.raises(RecombineError, match="no file of outputs beside"):
         files.read(x, format="parallel")
     y.write_text("A\nC D\n")
-    assert (
-        files.read(x)
-        == files.read(x, format="parallel")
-        == [Example(("a", " ", "b"), ("A",)), Example(("c",), ("C", "D"))]
-    )
-    assert files.read_inputs(x) == [("a", " ", "b"), ("c",)]
+    assert files.read(x) == [Example(("a", "▁", "b"), ("A",)), Example(("c",), ("C", "D"))]
+    assert files.read(x, format="parallel", tokens="characters")[0].x == ("a", " ", "b")
+    assert files.read_inputs(x, tokens="characters") == [("a", " ", "b"), ("c",)]
     y.write_text("A\n")
     with pytest.raises(RecombineError, match="not one output for each input"):
         files.read(x)

@@ -29,7 +29,7 @@ NAMES = (("x", "y"), ("input_tokens", "output_tokens"), *HEADERS[:1], ("source",
 """Keys of JSONL and columns of data frames that are looked for, in this order."""
 
 SPACE = "▁"
-"""Stands for a space token in parallel files, whose tokens are separated by spaces."""
+"""Stands for a space token in parallel files of characters, where spaces separate tokens."""
 
 _TAGS = re.compile(r"[A-Z][A-Za-z0-9.+/{}_-]*(;[A-Za-z0-9{][A-Za-z0-9.+/{}_-]*)+")
 _SOURCE = re.compile(r"written|own:[1-9][0-9]*|[1-9][0-9]*:[1-9][0-9]*")
@@ -129,8 +129,8 @@ class Format:
                 case "jsonl":
                     yield from map(found._from_object, every)
                 case "parallel":
-                    for example in _from_columns(_rows(every), "words", (1, 2), width=2):
-                        yield Example(_with_spaces(example.x), _with_spaces(example.y))
+                    pairs = _from_columns(_rows(every), "words", (1, 2), width=2)
+                    yield from map(_with_spaces, pairs) if self.tokens == "characters" else pairs
                 case _:
                     yield from found._from_table(every)
 
@@ -214,8 +214,9 @@ class Format:
         return csv_row(fields) if self.name == "csv" else "\t".join(fields)
 
 
-def _with_spaces(side: Tokens) -> Tokens:
-    return tuple(" " if token == SPACE else token for token in side)
+def _with_spaces(example: Example) -> Example:
+    x, y = (tuple(" " if token == SPACE else token for token in side) for side in (example.x, example.y))
+    return Example(x, y)
 
 
 def csv_row(fields: Iterable[str], *, delimiter: str = ",") -> str:
