@@ -140,3 +140,18 @@ def test_what_looks_like_a_header_is_told_of_with_the_option_that_names_its_colu
     assert f"give {shlex.join(named)}" in done.err or "natural" in text
     assert "looks like" not in skipped.err
     assert (done.document["examples"], skipped.document["examples"]) == (3, 2)
+
+
+def test_contradictions_are_listed_with_their_lines(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(
+        "input,output\na b,1\nc,2\na b,3\nc,2\na b,1\n" + "".join(f"d {n},{m}\n" for n in range(12) for m in "12")
+    )
+    shown = run("inspect", path, "--neighborhood", "none").out
+    assert "  line 2, 6: a b ▷ 1\n  line 4: a b ▷ 3\n" in shown
+    assert len(re.findall("^  line .*d ", shown, flags=re.MULTILINE)) == 18  # ten inputs with two outputs each
+    found = inspected(run, path)
+    assert (found["ambiguous_inputs"], found["contradictions"][0]) == (
+        13,
+        {"x": ["a", "b"], "y": ["1"], "lines": [2, 6]},
+    )

@@ -4,17 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from recombine.cli.options import AUTO, STANDARD
 from recombine.cli.printing import say
 from recombine.data import output
 from recombine.data.output import lock_of, locked
-from recombine.data.text import join
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, Inflection, are_inflections, are_word_forms, directed
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 JSONL = ".jsonl"
 """Ends the names of files that are JSONL whatever --format says."""
@@ -94,8 +92,6 @@ class Reading:
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
-        from recombine.data.formats import looks_like_header
-        from recombine.data.vocabulary import have_tags_of_their_own
 
         how = self._applied(source)
         examples = files.read(source, **how)
@@ -103,21 +99,9 @@ class Reading:
             return examples
         if self.columns is not None and how["columns"] is None:
             say(f"{name_of(source)} does not name the columns {self.columns}: it is read without --columns.")
-        if not (self._by_name and how["columns"]) and looks_like_header(examples):
-            first = examples[0]
-            names = quote(f"{join(first.x, self.kind)},{join(first.y, self.kind)}")
-            names = "lemma,form,tags --tokens characters" if are_inflections(examples) else names
-            say(
-                f"Warning: the first line of {name_of(source)} looks like column names but is read as an example: "
-                f"{first}. If they are, give --columns {names}."
-            )
-        if are_inflections(examples) and have_tags_of_their_own(examples):
-            tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
-            say(
-                f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
-                "The columns should be lemma, form, tags. If yours have another order, give --tokens characters and "
-                "--columns with the numbers of lemma, form and tags, instead of --format sigmorphon."
-            )
+        named = self._by_name and how["columns"] is not None
+        for doubt in files.doubts(examples, name_of(source), tokens=self.kind, named=named):
+            say(f"Warning: {doubt}")
         return examples
 
     def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from shlex import quote
 from typing import TypeVar
 
 from recombine.data.code import kind_of
 from recombine.data.formats import FORMATS as FORMATS
-from recombine.data.formats import HEADERS, WORD_FORMS, Format, csv_row
+from recombine.data.formats import HEADERS, WORD_FORMS, Format, csv_row, looks_like_header
 from recombine.data.output import replacing
 from recombine.data.text import STANDARD, Line, check_side, decode, join, read_lines, shown
+from recombine.data.vocabulary import have_tags_of_their_own
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import Inflection, are_inflections
@@ -141,6 +143,35 @@ def detect(source: str | Path) -> str:
     lines, chosen = _opened(source, "auto", "words", None)
     first = next(lines, None)
     return chosen.recognized(first or Line("", str(source), 1)).name
+
+
+def doubts(examples: Sequence[Example], name: str, *, tokens: str, named: bool) -> Iterator[str]:
+    """Yields what may be wrong with the columns of a file, which people know by a name, for those who gave options.
+
+    Args:
+        examples: The examples of the file.
+        name: The name of the file.
+        tokens: What a token is.
+        named: Whether the columns were given by name.
+    """
+    first, forms = examples[0], are_inflections(examples)
+    if not named and looks_like_header(examples):
+        names = quote(f"{join(first.x, tokens)},{join(first.y, tokens)}")
+        names = f"{','.join(WORD_FORMS)} --tokens characters" if forms else names
+        what = f"the first line of {name} looks like column names but is read as an example: {first}"
+        yield f"{what}. If they are, give --columns {names}."
+    if forms and have_tags_of_their_own(examples):
+        tags = ";".join(Inflection.from_fields(first.x, first.y).tags)
+        yield (
+            f"nearly every word form of {name} has tags of its own, the first {tags!r}. The columns should be lemma, "
+            "form, tags. If yours have another order, give --tokens characters and --columns with the numbers of "
+            "lemma, form and tags, instead of --format sigmorphon."
+        )
+
+
+def first_line(source: str | Path, examples: Sequence[Example]) -> int:
+    """Returns the number of the line of the first of all examples of a file: 2 below a header; of a pipe, 1."""
+    return 1 + (sum(1 for _ in read_lines(source)) - len(examples) if Path(source).is_file() else 0)
 
 
 def names_columns(source: str | Path, columns: Columns, *, format: str = "auto") -> bool:
