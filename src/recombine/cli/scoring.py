@@ -151,7 +151,9 @@ def evaluate_cli(
         print_table([*rows, mean] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if unseen:
         say(f"{_about(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
-    predicted = "predicted.tsv" if reading.beside("predicted.tsv") == reading else "predicted.jsonl"
+    fits = reading.beside("predicted.tsv") == reading  # and no space is a token among words, as in forms of two words
+    fits = fits and not (reading.kind == "words" and any(" " in example.d for example in examples))
+    predicted = "predicted.tsv" if fits else "predicted.jsonl"
     say_next("predict", model, test, *reading.options, "-o", predicted)
 
 
