@@ -2,7 +2,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import Outcome, Run
+from commands import Outcome, Run, assert_is_sentence
 
 from recombine.data import files
 
@@ -134,3 +134,12 @@ def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, tr
     assert made
     assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)
     assert "with a word whose counterpart is missing on the other side" in done.err
+
+
+def test_checks_turn_samples_down(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.csv"
+    done = augment(run, train, "-n", 100, "--check", "cut -f 2 | grep -q WALK", "-o", new, "--json").ok
+    assert done.document["rejected"]["turned down by 'cut -f 2 | grep -q WALK'"] > 0
+    assert all(any("WALK" in token for token in sample.y) for sample in files.read(new))
+    for check, words in (("jsn", ["cannot be run"]), ("json", ["turns down the training examples"])):
+        assert_is_sentence(augment(run, train, "--check", check), words)

@@ -80,7 +80,7 @@ MISTAKES = {
     "augment train.tsv --method geca --epsilon .1 --ngram 0": ["ngram", "0"],
     "augment train.tsv --method geca --epsilon 0.1 --no-resample": ["--epsilon", "--no-resample"],
     "augment train.tsv --method geca --epsilon 0.000001": ["nothing is in fewer than 0.0001%", "The rarest is in "],
-    "augment train.tsv --method geca --columns one,two": ["--columns", "one,two"],
+    "augment train.tsv --method geca --columns one,two": ["train.tsv:1", "no column named 'one'"],
     "augment train.tsv --method geca --columns 0,1": ["columns 0, 1"],
     "augment train.tsv --method geca --tokens wrods": ["Did you mean 'words'?"],
     "augment train.tsv --method geca --format tvs": ["Did you mean 'tsv'?"],

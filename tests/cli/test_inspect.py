@@ -1,9 +1,10 @@
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, assert_is_sentence
+from commands import Run
 from kinds_of_data import declension
 
 from recombine.augmentation.resample import find_rare
@@ -123,21 +124,34 @@ FORMS = "lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "options"),
+    ("text", "options", "named"),
     [
-        ("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n", ()),
-        (FORMS, ("--format", "sigmorphon")),
-        (FORMS, ("--columns", "1,2,3", "--tokens", "characters")),
+        ("natural question\tsql\nwalk\tWALK\nwalk twice\tWALK WALK\n", (), ("--columns", "natural question,sql")),
+        ("input\toutput\nwalk\tWALK\nwalk twice\tWALK WALK\n", (), ("--columns", "input,output")),
+        (FORMS, ("--columns", "1,2,3"), ("--columns", "lemma,form,tags")),
     ],
 )
-def test_what_looks_like_a_header_is_told_of_and_skipped_on_request(
-    run: Run, text: str, options: tuple[str, ...]
+def test_what_looks_like_a_header_is_told_of_with_the_option_that_names_its_columns(
+    run: Run, text: str, options: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
-    done, skipped = (run("inspect", "-", *options, *header, "--json", stdin=text) for header in ((), ("--header",)))
-    assert "looks like column names" in done.err
-    assert "--header" in done.err
+    kind = ("--tokens", "characters") if options else ()
+    done, skipped = (run("inspect", "-", *kind, *each, "--json", stdin=text) for each in (options, named))
+    assert ("looks like column names" in done.err) == (" " not in text.split("\t")[0])
+    assert f"give {shlex.join(named)}" in done.err or "natural" in text
     assert "looks like" not in skipped.err
     assert (done.document["examples"], skipped.document["examples"]) == (3, 2)
-    if text == FORMS:  # whose format need not be named
-        assert_is_sentence(run("inspect", "-", stdin=FORMS), ["found 3 columns", "--header"])
-        assert inspected(run, "-", "--header", stdin=FORMS)["examples"] == 2
+
+
+def test_contradictions_are_listed_with_their_lines(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(
+        "input,output\na b,1\nc,2\na b,3\nc,2\na b,1\n" + "".join(f"d {n},{m}\n" for n in range(12) for m in "12")
+    )
+    shown = run("inspect", path, "--neighborhood", "none").out
+    assert "  line 2, 6: a b ▷ 1\n  line 4: a b ▷ 3\n" in shown
+    assert len(re.findall("^  line .*d ", shown, flags=re.MULTILINE)) == 18  # ten inputs with two outputs each
+    found = inspected(run, path)
+    assert (found["ambiguous_inputs"], found["contradictions"][0]) == (
+        13,
+        {"x": ["a", "b"], "y": ["1"], "lines": [2, 6]},
+    )

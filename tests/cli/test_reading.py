@@ -27,7 +27,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-LAYOUT = ("--columns", "2,3", "--header")
+LAYOUT = ("--columns", "said,meant")
 
 
 def named(done: Outcome) -> list[str]:
@@ -86,6 +86,26 @@ def test_samples_are_read_by_the_command_that_is_named_as_they_were_written(
     # A TSV file of two columns is not read by the columns of another.
     found = run(*made(table, *LAYOUT, name="o.tsv"), "--neighborhood", "none", "--json").document
     assert (found["examples"], found["y"]["max_length"]) == (5, len("1990-06-10"))
+
+
+def test_names_of_columns_apply_to_the_files_that_have_them(run: Run, table: Path, tmp_path: Path) -> None:
+    test, new = tmp_path / "test.csv", tmp_path / "new.csv"
+    test.write_text('said,"meant"\n28 May 1990,1990-05-28\n')
+    options = (*LAYOUT, "--tokens", "characters")
+    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "--test", test, "-o", new).ok
+    assert new.read_text().startswith("input,output\n")
+    found = run("audit", new, "--train", table, "--test", test, *options, "--json").ok
+    assert (found.document["n"], found.document["novel"]) == (5, 0)
+    assert f"{new} does not name the columns said,meant: it is read without" in found.err
+    plain = tmp_path / "plain.tsv"
+    plain.write_text("28 May 1990\t1990-05-28\n")
+    plain.with_name("new.jsonl").write_text('{"x": "a", "y": "b"}\n')
+    for options in (
+        LAYOUT,
+        ("--columns", "2,3"),
+    ):  # the training file has neither
+        made = run("inspect", tmp_path / ("plain.tsv" if options == LAYOUT else "new.jsonl"), *options)
+        assert made.code == 2, made.err
 
 
 @pytest.mark.parametrize("options", [(), LAYOUT, ("--format", "tsv")])

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recombine.data import files
 from recombine.data.export import TOOLKITS, Mix, export
+from recombine.data.text import TOKENS, split
 from recombine.errors import RecombineError
-from recombine.example import Example, Provenance
+from recombine.example import Example, Provenance, Tokens
 from recombine.inflection import Inflection
 
 ORIGINALS = [Example(("walk", "twice"), ("WALK", "WALK")), Example(("jump",), ("JUMP",)), Example(('"', "a"), ('""',))]
@@ -113,6 +115,42 @@ def test_hugging_face_and_jsonl_which_weighs_new_examples(tmp_path: Path) -> Non
     assert [Example(tuple(row["x"]), tuple(row["y"])) for row in found] == ORIGINALS + NEW
     assert [row["method"] for row in found] == [None, None, None, "geca"]
     assert found[-1]["weight"] / sum(row["weight"] for row in found) == pytest.approx(0.2)
+
+
+ODD = [Example(("ß", "▁x", "\u200b\u2028"), ('"a', "b,c", "'", "#{", "é"))]
+CODE = [
+    Example(split(x, "code"), split(y, "code")) for x, y in (("say  hi", 'f( "a", [1] )'), ("a ▁ b", '{"a":  "b"}'))
+]
+KINDS = {"words": ORIGINALS + ODD, "characters": SPELLED, "code": CODE, "word forms": WORD_FORMS}
+READ_BACK = {
+    **{"tsv": (["train.tsv"], {}), "jsonl": (["train.jsonl"], {}), "yoyodyne": (["train.tsv"], {"format": "csv"})},
+    **{"fairseq": (["train.src"], {}), "opennmt": (["src-original.txt", "src-new.txt"], {})},
+    **{"hf": (["original.jsonl", "new.jsonl"], {}), "chat": (["train.jsonl"], {})},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("to", TOOLKITS)
+def test_what_is_exported_reads_back(tmp_path: Path, to: str, kind: str) -> None:
+    originals, new = KINDS[kind], KINDS[kind][::-1]
+    if kind == "words" and to in ("fairseq", "opennmt"):
+        originals = ORIGINALS  # whose tokens have no white space
+    given = kind if kind in TOKENS else "words"
+    export(originals, new[-1:], tmp_path, to=to, tokens=given)
+    names, how = READ_BACK[to]
+    own = "characters" if kind == "word forms" else "words" if to == "yoyodyne" and kind == "code" else given
+    found = [each for name in names for each in files.read(tmp_path / name, tokens=own, **how)]
+    assert found == [*originals, new[-1]]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kind"), [(("two words",), "words"), (tuple("see [V]"), "characters"), (("ab",), "characters")]
+)
+def test_conversations_that_would_be_read_otherwise_are_refused(tmp_path: Path, tokens: Tokens, kind: str) -> None:
+    originals = ORIGINALS if kind == "words" else SPELLED
+    with pytest.raises(RecombineError, match=r"the tokens .* cannot be exported.*try `to='jsonl'`"):
+        export(originals, [Example(tokens, ("y",))], tmp_path, to="chat", tokens=kind)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("to", TOOLKITS)

@@ -76,6 +76,8 @@ whatever = settings(suppress_health_check=[HealthCheck.function_scoped_fixture],
 FORMATS = {
     ("tsv", "words"): words,
     ("tsv", "characters"): characters,
+    ("csv", "words"): words,
+    ("csv", "characters"): characters,
     ("scan", "words"): words.filter(lambda word: word not in ("IN:", "OUT:")),
 }
 
@@ -103,8 +105,11 @@ def test_code_round_trips_as_texts(tmp_path: Path, items: list[Example]) -> None
 
 @whatever
 @given(items=inflections.filter(lambda items: not items[0].lemma.startswith("\ufeff")))
-def test_sigmorphon_round_trips(tmp_path: Path, items: list[Inflection]) -> None:
+def test_word_forms_round_trip(tmp_path: Path, items: list[Inflection]) -> None:
     generated = [item.for_generation for item in items]
+    assert files.write(generated, tmp_path / "f.csv", force=True) == len(items)
+    assert files.read(tmp_path / "f.csv") == generated
+    assert files.detect(tmp_path / "f.csv") == "sigmorphon"
     assert round_trip(tmp_path, generated, format="sigmorphon") == generated
     assert files.read_inflections(tmp_path / "file") == items
 
@@ -217,7 +222,8 @@ def test_an_empty_file_and_what_is_no_path(tmp_path: Path, content: str) -> None
         ({"format": "tvs"}, "Did you mean 'tsv'"),
         ({"tokens": "word"}, "Did you mean 'words'"),
         ({"columns": (1,)}, "columns"),
-        ({"format": "jsonl", "columns": (2, 1)}, "only TSV has columns"),
+        ({"format": "jsonl", "columns": (2, 1)}, "JSONL has keys"),
+        ({"format": "scan", "columns": "a,b"}, "only TSV, CSV and JSONL have columns"),
         ({"format": "scan", "tokens": "characters"}, "are words"),
     ],
 )
@@ -276,6 +282,11 @@ def test_a_mark_at_the_start_of_the_file_and_what_is_too_long_for_jsonl_are_refu
         ("scan.txt", "IN: walk twice OUT: WALK\nIN: run OUT: RUN\n", [("walk", "twice"), ("run",)]),
         ("alone.jsonl", '{"x": ["walk", "twice"]}\n{"x": "run", "y": "RUN"}\n', [("walk", "twice"), ("run",)]),
         ("forms.tsv", "gel\tgeldi\tV;PST\n", [("g", "e", "l", "d", "i")]),
+        ("forms.csv", "lemma,form,tags\ngel,geldi,V;PST\n", [("g", "e", "l", "d", "i")]),
+        ("pairs.csv", 'input,output\n"run, now",RUN\n', [("run,", "now")]),
+        ("alone.CSV", '"walk, twice"\n"run"\n', [("walk,", "twice"), ("run",)]),
+        ("alone.src", "walk twice\nrun\n", [("walk", "twice"), ("run",)]),
+        ("asked.jsonl", '{"messages": [{"role": "user", "content": "run now"}]}\n', [("run", "now")]),
         ("mixed.tsv", "walk\nrun\tRUN\n", "mixed.tsv:1: found 1 column"),
         ("without.jsonl", '{"y": ["A"]}\n', "without.jsonl:1: the line lacks 'x'"),
         ("broken.jsonl", "{\n", "broken.jsonl:1: found '{', which is no JSON"),
@@ -290,16 +301,31 @@ def test_inputs_come_alone_or_in_pairs(tmp_path: Path, name: str, content: str, 
         assert files.read_inputs(tmp_path / name) == inputs
 
 
-def test_a_header_is_skipped_on_request(tmp_path: Path) -> None:
-    path = tmp_path / "data.tsv"
-    path.write_text("input\toutput\na\tb\n")
-    for format in ("auto", "tsv"):
-        assert files.read(path, format=format, header=True) == [Example(("a",), ("b",))]
-    assert len(files.read(path)) == 2
-    path.write_text("input\toutput\na b\n")
-    with pytest.raises(RecombineError, match=r"data\.tsv:2"):
-        files.read(path, header=True)
-    other = tmp_path / "data.jsonl"
-    other.write_text('{"x": "a", "y": "b"}\n' * 2)
-    with pytest.raises(RecombineError, match="only TSV has a header"):
-        files.read(other, header=True)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("f.tsv", "id\tq\n1\ta b\n"),
+        ("f.csv", "q,sql\na b,c\n"),
+        ("f.jsonl", '{"id": 1, "q": "a b"}\n'),
+    ],
+)
+def test_named_inputs_need_no_outputs(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    assert files.read_inputs(tmp_path / name, columns="q,sql") == [("a", "b")]
+
+
+@pytest.mark.parametrize("names", [("train.src", "train.tgt"), ("src-new.txt", "tgt-new.txt")])
+def test_parallel_files_are_read_together(tmp_path: Path, names: tuple[str, str]) -> None:
+    x, y = (tmp_path / name for name in names)
+    x.write_text("a ▁ b\nc\n")
+    with pytest.raises(RecombineError, match="no file of outputs beside"):
+        files.read(x, format="parallel")
+    y.write_text("A\nC D\n")
+    assert files.read(x) == [Example(("a", "▁", "b"), ("A",)), Example(("c",), ("C", "D"))]
+    assert files.read(x, format="parallel", tokens="characters")[0].x == ("a", " ", "b")
+    assert files.read_inputs(x, tokens="characters") == [("a", " ", "b"), ("c",)]
+    y.write_text("A\n")
+    with pytest.raises(RecombineError, match="not one output for each input"):
+        files.read(x)
+    with pytest.raises(RecombineError, match="parallel files are two"):
+        files.write([Example(("a",), ("b",))], tmp_path / "f", format="parallel")

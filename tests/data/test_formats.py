@@ -1,5 +1,7 @@
 """The formats line by line: what is read, what is refused with the line and the value, and what a header looks like."""
 
+import re
+
 import pytest
 
 from recombine.data.formats import Format, looks_like_header
@@ -8,7 +10,12 @@ from recombine.errors import RecombineError
 from recombine.example import Example, Provenance
 
 WORDS, CHARACTERS = Format("tsv"), Format("tsv", "characters")
-JSONL, SCAN, SIGMORPHON = Format("jsonl"), Format("scan"), Format("sigmorphon")
+CSV, JSONL, SCAN, SIGMORPHON = Format("csv"), Format("jsonl"), Format("scan"), Format("sigmorphon")
+
+
+SYSTEM, TURN = '{"role": "system", "content": "be brief"}', '{"role": "user", "content": "a"}'
+ANSWER = '{"role": "assistant", "content": "b c", "name": "x"}'
+TAGGED = Example(("a", "[V]", "[PST]"), ("b",))
 
 
 def parse(format: Format, *texts: str) -> list[Example]:
@@ -37,6 +44,15 @@ def columns(*numbers: int, tokens: str = "words") -> Format:
         (SIGMORPHON, "go to\twent to\tV;PST", Example((*"go to", "[V]", "[PST]"), tuple("went to"))),
         (SCAN, "IN: jump twice OUT: I_JUMP I_JUMP", Example(("jump", "twice"), ("I_JUMP", "I_JUMP"))),
         (JSONL, '{"x": ["turn left"], "y": "a  b"}', Example(("turn left",), ("a", "b"))),
+        (JSONL, '{"x": "a", "y": "b", "weight": 0.5, "method": null}', Example(("a",), ("b",))),
+        (JSONL, '{"output": "b", "id": 7, "input": "a"}', Example(("a",), ("b",))),
+        (Format("jsonl", columns=("q", "sql", "t")), '{"q": "a", "sql": "b", "t": "V;PST"}', TAGGED),
+        (Format("jsonl", columns="q,sql,t"), '{"q": "a", "sql": ["b"], "t": ["V", "PST"], "x": 1}', TAGGED),
+        (JSONL, f'{{"messages": [{SYSTEM}, {TURN}, {ANSWER}]}}', Example(("a",), ("b", "c"))),
+        (CSV, 'a,"b ""c"", d"', Example(("a",), ("b", '"c",', "d"))),
+        (CSV, "a b;c", Example(("a", "b"), ("c",))),
+        (CSV, "gel,geldi,V;PST", Example(("g", "e", "l", "[V]", "[PST]"), tuple("geldi"))),
+        (Format("csv", columns=(3, 1)), "a|b|c", Example(("c",), ("a",))),
         (Format("jsonl", "characters"), '{"x": "a b", "y": ["ab"]}', Example(("a", " ", "b"), ("ab",))),
     ],
 )
@@ -76,7 +92,17 @@ def with_method(text: str) -> str:
         (JSONL, ("[" * 90_000,), "no JSON"),
         (JSONL, ("[1, 2]",), "the line is a list; expected an object"),
         (JSONL, ('{"x": ["a"]}',), "the line lacks 'y'; found the keys 'x'"),
-        (JSONL, ('{"input": "a", "output": "b"}',), "the line lacks 'x'; found the keys 'input, output'"),
+        (JSONL, ('{"question": "a", "sql": "b"}',), "the line lacks 'x'; found the keys 'question, sql'"),
+        (Format("jsonl", columns="question,sql"), ('{"question": "a", "x": "b"}',), "the line lacks 'sql'; found"),
+        (Format("jsonl", columns="a,b"), ('{"a": 3, "b": "b"}',), "a is 3; expected a string or a list"),
+        (JSONL, ('{"messages": [{"role": "user", "content": "a"}]}',), "the line lacks 'y'"),
+        (JSONL, ('{"messages": [{"role": "user"}]}',), "messages[0] lacks 'content'"),
+        (JSONL, (f'{{"messages": [{TURN}, {TURN}]}}',), "found messages of 'user, user'; expected one of the user"),
+        (Format("tsv", columns="a,b"), ("a\tc",), "found no column named 'b'; the first line has 'a, c'"),
+        (Format("tsv", columns="a,b"), ("a\tb\tb",), "found two columns named 'b'"),
+        (CSV, ('a,"b',), "no line of CSV"),
+        (CSV, ("a,b", '"a" b,c'), "no line of CSV"),
+        (CSV, ("id,question,sql", "1,a,b"), "found 3 columns"),
         (JSONL, (f'{{{PLAIN}, "z": 1, "wieght": 2}}',), "unknown key of the line 'z'"),
         (JSONL, ('{"x": ["a"], "x": ["b"], "y": ["c"]}',), "twice"),
         (JSONL, ('{"x": ["a"], "y": "  "}',), "the y is empty"),
@@ -95,7 +121,7 @@ def with_method(text: str) -> str:
 )
 def test_errors_name_the_line_and_what_was_found(format: Format, texts: tuple[str, ...], found: str) -> None:
     error = error_of(format, *texts)
-    assert error.place == f"file:{len(texts)}"
+    assert error.place == f"file:{1 if texts[0].startswith('id') else len(texts)}"
     assert found in error.message
 
 
@@ -104,8 +130,10 @@ def test_hints_say_what_the_line_looks_like() -> None:
     assert "`columns`" in stray
     assert "`format='sigmorphon'`" in stray
     assert "`format='scan'`" in error_of(WORDS, "IN: a OUT: b").hint
-    assert "commas" in error_of(WORDS, "walk twice,WALK WALK").hint
+    assert ".csv" in error_of(WORDS, "walk twice,WALK WALK").hint
     assert "semicolons" in error_of(WORDS, "walk twice;WALK WALK").hint
+    for format, names in ((WORDS, "question\tsql\tid"), (CSV, "question,sql,id"), (JSONL, '{"question": 1, "sql": 2}')):
+        assert "`columns='question,sql'`" in error_of(format, names).hint
     assert "list in JSON" in error_of(WORDS, '[{"x": "walk, run", "y": "WALK"}]').hint
     for text in ('{"x": 3, "y": ["b"]}', "[1, 2]", "walk"):
         hint = error_of(JSONL, text).hint
@@ -127,6 +155,26 @@ def test_provenance_that_json_cannot_hold_and_columns_that_make_no_sense() -> No
 
 
 @pytest.mark.parametrize(
+    ("format", "names"),
+    [
+        (Format("tsv", columns="Question, sql"), "sql\tid\tquestion "),
+        (Format("csv", columns=("question", "sql")), '"sql",id,question'),
+        (Format("csv", columns="question,sql"), "sql;id;question"),
+        (Format("csv", columns="question,sql"), "sql|id|question"),
+    ],
+)
+def test_named_columns_are_found_in_the_first_line(format: Format, names: str) -> None:
+    texts = (names, *(re.sub("[\t,;|]", names[-9 - names.endswith(" ")], text) for text in ("B\t1\ta", "B b\t2\ta b")))
+    assert parse(format, *texts) == [Example(("a",), ("B",)), Example(("a", "b"), ("B", "b"))]
+
+
+def test_first_lines_that_are_written_are_headers_in_csv_and_not_among_examples_in_tsv() -> None:
+    assert parse(CSV, "input,output", "a,b") == parse(WORDS, "a\tb")
+    assert len(parse(WORDS, "input\toutput", "a\tb")) == 2
+    assert parse(Format("auto"), "lemma\tform\ttags", "a\tb\tV") == parse(SIGMORPHON, "a\tb\tV")
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("go\twent\tV;PST", "sigmorphon"),
@@ -141,7 +189,7 @@ def test_provenance_that_json_cannot_hold_and_columns_that_make_no_sense() -> No
     ],
 )
 def test_formats_are_recognized(text: str, expected: str) -> None:
-    assert Format("auto").recognized(text).name == expected
+    assert Format("auto").recognized(Line(text, "file", 1)).name == expected
 
 
 OTHERS = ("walk\tWALK", "walk twice\tWALK WALK", "run\tRUN")

@@ -60,9 +60,11 @@ class Request:
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
         rehearse SECONDS: With auto: how long the rehearsal of each method may take (default: 30); 0 stands for
             --method learned.
+        check CHECK: Keep only samples that pass: json (the output is JSON), brackets (its brackets and quotes come in
+            pairs), or a command, which reads input, tab, output, once for each sample, and passes it by exit code 0.
         precision P: With auto: keep only samples that are right with at least this estimated probability (default:
             all).
-        output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several
+        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output. Several
             networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
     """
 
@@ -82,6 +84,7 @@ class Request:
     model: str | None = None
     rehearse: float | None = None
     precision: float | None = None
+    check: str | None = None
     output: str = STANDARD
     size: str | None = None
     epochs: int | None = None
@@ -147,8 +150,7 @@ def augment_cli(
             augmenter = _fitted(request, examples, reading.kind)
             every = _drawn(request, augmenter)
         for samples, target in zip(every, targets, strict=True):
-            columns = "sigmorphon" if are_inflections(samples) else "tsv"
-            format = columns if target.endswith(".tsv") else "jsonl"
+            format = files.format_of(target, "sigmorphon" if are_inflections(samples) else "tsv")
             write(samples, target, format=format, tokens=reading.kind, force=force or goes_on)
             reports.append(_report(request, samples, target, train=examples, test=tests))
             if samples.estimate is not None and target != STANDARD and not json:
@@ -201,10 +203,11 @@ def _checked(request: Request) -> Request:
 def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler | Spans":
     """Returns the augmenter, trained here or taken from a folder."""
     from recombine.own_data.augmenters import GECA, METHODS, Augmenter
+    from recombine.own_data.checks import Check
 
     method, display = METHODS[request.method], on_terminal(judged="held-out log-probability", max_time=request.max_time)
     settings: dict[str, Any] = {"rarity": _rarity(request, examples), "agreement": request.agreement}
-    settings |= {"progress": display}
+    settings |= {"progress": display, "validator": None if request.check is None else Check(request.check)}
     if request.gaps is not None:
         settings |= {"gaps": request.gaps, "fewest_gaps_first": True}
     if request.method == AUTO:

@@ -115,7 +115,7 @@ def export_cli(
     Options:
       data DATA: The original training examples; - is standard input.
       new NEW: The new examples, e.g. what recombine augment wrote.
-      to TOOLKIT: The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt or hf.
+      to TOOLKIT: The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt, hf or chat.
       p_aug P: The share of new examples in training (default: all examples count alike).
     """
     from recombine.data.export import README, check_toolkit, export

@@ -12,7 +12,7 @@ from recombine.data import output
 from recombine.data.output import lock_of, locked
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import ANALYSIS, INFLECTION, Inflection, are_inflections, are_word_forms, directed
+from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 JSONL = ".jsonl"
 """Ends the names of files that are JSONL whatever --format says."""
@@ -31,21 +31,20 @@ DIRECTIONS = {
 class Reading:
     """How files are to be read.
 
-    A command may read both a TSV file and what was made of it as JSONL, so a name that ends in .jsonl means JSONL
-    whatever --format says, and --columns and --header do not apply to it.
+    A command may read both a TSV file and what was made of it, so a name that ends in .jsonl means JSONL whatever
+    --format says, numbers of columns do not apply to it, and names do only where they are found.
 
     Options:
-        format FORMAT: The format of the files: tsv, jsonl, scan, sigmorphon, or auto.
-        tokens KIND: What a token is in TSV and JSONL strings: words, characters, or code (words, numbers, brackets,
+        format FORMAT: The format of the files: tsv, csv, jsonl, scan, sigmorphon, parallel, or auto.
+        tokens KIND: What a token is in texts: words, characters, or code (words, numbers, brackets,
             quotes, …; default: code if all outputs of a file are JSON, else words; with a model, as in its training).
-        columns X,Y[,TAGS]: Which TSV columns hold input, output and tags, if any; from 1.
-        header: The first line of TSV files names the columns: skip it.
+        columns X,Y[,TAGS]: The columns of TSV or CSV (or keys of JSONL) that hold input, output and tags, if any: by
+            name, as in the first line, or by number, from 1, if no line names them.
     """
 
     format: str = AUTO
     tokens: str | None = None
     columns: str | None = None
-    header: bool = False
 
     @property
     def kind(self) -> str:
@@ -56,11 +55,10 @@ class Reading:
     def options(self) -> list[str]:
         """The options as words of a command, without those that need not be given."""
         given = {"--tokens": self.tokens, "--format": self.format, "--columns": self.columns}
-        words = [word for name, value in given.items() if value not in (None, AUTO) for word in (name, str(value))]
-        return [*words, "--header"] if self.header else words
+        return [word for name, value in given.items() if value not in (None, AUTO) for word in (name, str(value))]
 
     def beside(self, written: str) -> "Reading":
-        """Returns how a file that a command wrote can be read: as TSV it has two columns and no header."""
+        """Returns how a file that a command wrote can be read: as TSV and CSV it has two columns."""
         return self if written.endswith(JSONL) else Reading(tokens=self.tokens)
 
     def for_model(self, model: str, notes: Mapping[str, Any]) -> "Reading":
@@ -76,8 +74,8 @@ class Reading:
         """Returns how files are read by the side of one whose outputs tell what a token is, if no option does."""
         from recombine.data import files
 
-        how = {name: value for name, value in self._applied(source).items() if name != "tokens"}
-        if self.tokens is not None or files.tokens_of(source, **how) == "words":
+        format = AUTO if source.endswith(JSONL) else self.format
+        if files.tokens_of(source, format=format, columns=self.columns) == "words" or self.tokens is not None:
             return self
         say("All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.")
         return replace(self, tokens="code")
@@ -94,24 +92,16 @@ class Reading:
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
-        from recombine.data.formats import looks_like_header
-        from recombine.data.vocabulary import have_tags_of_their_own
 
-        examples = files.read(source, **self._applied(source))
-        if source.endswith(JSONL) or self.format not in (AUTO, "tsv", "sigmorphon"):
+        how = self._applied(source)
+        examples = files.read(source, **how)
+        if source.endswith(JSONL) or self.format not in (AUTO, "tsv", "csv", "sigmorphon"):
             return examples
-        if not self.header and looks_like_header(examples):
-            say(
-                f"Warning: the first line of {name_of(source)} looks like column names but is read as an example: "
-                f"{examples[0]}. If it is not an example, give --header or remove the line."
-            )
-        if are_inflections(examples) and have_tags_of_their_own(examples):
-            tags = ";".join(Inflection.from_fields(examples[0].x, examples[0].y).tags)
-            say(
-                f"Warning: nearly every word form of {name_of(source)} has tags of its own, the first {tags!r}. "
-                "The columns should be lemma, form, tags. If yours have another order, give --tokens characters and "
-                "--columns with the numbers of lemma, form and tags, instead of --format sigmorphon."
-            )
+        if self.columns is not None and how["columns"] is None:
+            say(f"{name_of(source)} does not name the columns {self.columns}: it is read without --columns.")
+        named = self._by_name and how["columns"] is not None
+        for doubt in files.doubts(examples, name_of(source), tokens=self.kind, named=named):
+            say(f"Warning: {doubt}")
         return examples
 
     def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:
@@ -152,7 +142,7 @@ class Reading:
         how = self._applied(source)
         if how["format"] != AUTO or source == STANDARD:
             return bool(how["format"] == "sigmorphon")
-        return how["columns"] is None and files.detect(source, header=how["header"]) == "sigmorphon"
+        return how["columns"] is None and files.detect(source) == "sigmorphon"
 
     def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
         """Returns the inputs of a file, which may have nothing else; of word forms by direction (None: forms)."""
@@ -164,14 +154,17 @@ class Reading:
 
     def _applied(self, source: str) -> dict[str, Any]:
         """Returns the options that apply to a file, as ``recombine.data.files`` takes them."""
-        if source.endswith(JSONL):
-            return {"format": AUTO, "tokens": self.kind, "columns": None, "header": False}
-        try:
-            columns = None if self.columns is None else tuple(map(int, self.columns.split(",")))
-        except ValueError:
-            message = f"--columns is {self.columns!r}; expected numbers between commas."
-            raise RecombineError(message, hint="For example 1,2 or 1,3,2.") from None
-        return {"format": self.format, "tokens": self.kind, "columns": columns, "header": self.header}
+        from recombine.data.files import names_columns
+
+        is_json = source.endswith(JSONL)
+        format, columns = AUTO if is_json else self.format, self.columns
+        if (is_json and not self._by_name) or not names_columns(source, columns, format=format):
+            columns = None
+        return {"format": format, "tokens": self.kind, "columns": columns}
+
+    @property
+    def _by_name(self) -> bool:
+        return self.columns is not None and not self.columns.replace(",", "").isdecimal()
 
 
 def say_direction(examples: Sequence[Example], *, otherwise: str = "") -> str | None:
@@ -247,6 +240,11 @@ def check_apart(targets: Iterable[str], sources: Iterable[str | None]) -> None:
         if target != STANDARD and Path(target).resolve() in read:
             hint = "Choose another name for the output."
             raise RecombineError("this file is also an input.", place=target, hint=hint)
+
+
+def format_of(target: str, columns: str = "tsv") -> str:
+    """Returns the format in which a file is written, by its name: these columns for .tsv, CSV, or else JSONL."""
+    return {".tsv": columns, ".csv": "csv"}.get(Path(target).suffix, "jsonl")
 
 
 def state_of_training(target: str | None) -> Path | None:

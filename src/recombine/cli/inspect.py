@@ -36,6 +36,7 @@ def inspect_cli(
       neighborhood RULE: one-prototype, long-short, long-long, swap, tagged, all or none; auto: the one that augment
         chooses.
     """
+    from recombine.data.files import first_line
     from recombine.neighborhoods import NEIGHBORHOODS
     from recombine.own_data.inspection import inspect
 
@@ -45,7 +46,8 @@ def inspect_cli(
     reading = reading.settled(train)
     examples, tests = reading.read_with_test(train, test)
     with working("Looking for neighborhoods"):
-        found = inspect(examples, tests, epsilon=epsilon, neighborhood=neighborhood, seed=seed)
+        settings: Any = {"epsilon": epsilon, "neighborhood": neighborhood, "seed": seed}
+        found = inspect(examples, tests, first_line=first_line(train, examples), **settings)
     if json:
         print_json(found)
     else:
@@ -56,6 +58,9 @@ def inspect_cli(
 def _print(found: dict[str, Any], tokens: str) -> None:
     names = {"examples": "examples", "duplicates": "duplicates", "ambiguous_inputs": "inputs with several outputs"}
     print_table((name, f"{found[key]:,}") for key, name in names.items())
+    for pair in found["contradictions"]:
+        lines = ", ".join(map(str, pair["lines"][:_SHOWN]))
+        echo(f"  line {lines}: {_shown(Example(pair['x'], pair['y']), tokens)}")
     echo()
     rows = [
         (name, f"{side['vocabulary']:,}", f"{side['mean_length']:.1f}", f"{side['max_length']:,}")

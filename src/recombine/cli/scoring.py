@@ -61,8 +61,8 @@ def predict_cli(
 
     Options:
       inputs INPUT: Inputs, one a line, or examples, whose outputs are ignored.
-      output FILE: Columns if the name ends in .tsv, else JSONL with provenance; - is standard output. Several networks
-        write one file each: FILE.0.jsonl, FILE.1.jsonl, …
+      output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output. Several
+        networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
       all_seeds: Ask every network, not only the first.
     """
     from recombine.data.files import write
@@ -95,8 +95,7 @@ def predict_cli(
                 empty += not y
                 origin = Provenance("prediction", log_probability=prediction.log_probability)
                 pairs.append(Example(x, y or (NOTHING,), origin))
-            format = "tsv" if target.endswith(".tsv") else "jsonl"
-            write(pairs, target, format=format, tokens=reading.kind, force=force or goes_on)
+            write(pairs, target, format=files.format_of(target), tokens=reading.kind, force=force or goes_on)
     unseen = vocabulary.unseen([Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
@@ -152,7 +151,9 @@ def evaluate_cli(
         print_table([*rows, mean] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if unseen:
         say(f"{_about(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
-    predicted = "predicted.tsv" if reading.beside("predicted.tsv") == reading else "predicted.jsonl"
+    fits = reading.beside("predicted.tsv") == reading  # and no space is a token among words, as in forms of two words
+    fits = fits and not (reading.kind == "words" and any(" " in example.d for example in examples))
+    predicted = "predicted.tsv" if fits else "predicted.jsonl"
     say_next("predict", model, test, *reading.options, "-o", predicted)
 
 

@@ -1,7 +1,5 @@
 """Originals and new examples together in a folder, as another toolkit reads them, with a README on how to train."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,11 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
+from recombine.data.formats import SPACE, csv_row
 from recombine.data.output import all_or_none, check_free, locked, replacing, sweep
-from recombine.data.text import check_kind, join, split
+from recombine.data.text import check_kind, join, shown, split
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
-from recombine.inflection import Inflection, are_inflections, join_text
+from recombine.inflection import Inflection, are_inflections, join_text, split_text
 
 README = "README.md"
 
@@ -25,9 +24,6 @@ LEAST = 0.001
 
 MOST = 4
 """A ratio of repetitions has this or less for its smaller number, so that files do not grow without need."""
-
-SPACE = "▁"
-"""Stands for a space token in files whose tokens are separated by spaces."""
 
 _RESERVED = {"<s>", "</s>", "<unk>", "<pad>", "<blank>"}
 _OBFUSCATED = re.compile(r"<.*>|\[.*\]|\{.*\}")
@@ -79,7 +75,7 @@ def export(
         if not examples:
             raise RecombineError(f"there are no {name} examples to export.")
     contents, how = TOOLKITS[to](_Mixture(originals, new, Mix.of(len(originals), len(new), p_aug), tokens))
-    if tokens == "code" and to not in ("tsv", "hf"):
+    if tokens == "code" and to not in ("tsv", "hf", "chat"):
         how += "\n\nTokens are those of `--tokens code`; `recombine.data.code.join` makes texts of them."
     paths = [Path(folder) / name for name in (*contents, README)]
     with locked(paths[-1]) as was_killed, all_or_none(paths):
@@ -157,6 +153,10 @@ class _Mixture:
                 raise _unfit(token, f"It would be read as something else; try `tokens={other!r}`, or `to='jsonl'`.")
         return ((join(example.x, tokens), join(example.y, tokens)) for example in self.repeated)
 
+    def text(self, side: Tokens) -> str:
+        """Returns tokens as one text, in which characters stand side by side and tags at the end."""
+        return join_text(side) if self.characters else join(side, self.tokens)
+
     def spaced(self, sides: Iterable[Tokens]) -> Iterator[str]:
         """Yields tokens between spaces, if all can stand there."""
         for token in self.vocabulary:
@@ -164,13 +164,14 @@ class _Mixture:
                 raise _unfit(token, "The toolkit reserves this symbol.")
             if token != " " and any(map(str.isspace, token)):
                 raise _unfit(token, "The toolkit would take it apart at the white space; try `to='jsonl'`.")
-        if " " in self.vocabulary and SPACE in self.vocabulary:
-            raise _unfit(SPACE, "It stands for a space, which is among the tokens too; try `to='jsonl'`.")
+        if (" " in self.vocabulary or self.characters) and SPACE in self.vocabulary:
+            raise _unfit(SPACE, "It stands for a space; try `to='jsonl'`.")
         return (" ".join(SPACE if token == " " else token for token in side) for side in sides)
 
 
-def _unfit(token: str, hint: str) -> RecombineError:
-    return RecombineError(f"the token {token!r} cannot be exported.", hint=hint)
+def _unfit(tokens: str | Tokens, hint: str) -> RecombineError:
+    told = f"token {tokens!r}" if isinstance(tokens, str) else f"tokens {shown(str([*tokens]))}"
+    return RecombineError(f"the {told} cannot be exported.", hint=hint)
 
 
 def _tsv(data: _Mixture) -> _Files:
@@ -214,10 +215,9 @@ def _yoyodyne(data: _Mixture) -> _Files:
     config += [f"  {name}: {value}" for name, value in settings.items()]
     command = "yoyodyne fit --config MODEL.yaml --config data.yaml --data.val VALIDATION.tsv"
     how = f"{data.repetition}Train in this folder with: `{command}`"
-    table = io.StringIO()
     rows = data.columns("characters" if data.characters else "words")
-    csv.writer(table, delimiter="\t", lineterminator="\n").writerows(rows)  # quoted as readers of CSV expect
-    return {"train.tsv": table.getvalue().removesuffix("\n").split("\n"), "data.yaml": config}, how
+    table = (csv_row(row, delimiter="\t") for row in rows)  # quoted as readers of CSV expect
+    return {"train.tsv": table, "data.yaml": config}, how
 
 
 def _fairseq(data: _Mixture) -> _Files:
@@ -249,7 +249,6 @@ def _opennmt(data: _Mixture) -> _Files:
 
 def _hugging_face(data: _Mixture) -> _Files:
     """Two splits with strings for tokenizers and tokens for everybody else."""
-    text: Callable[[Tokens], str] = join_text if data.characters else partial(join, tokens=data.tokens)
     new = round(data.mix.share, 6)
     how = (
         "Train in this folder with:\n\n```python\nfrom datasets import interleave_datasets, load_dataset\n\n"
@@ -258,15 +257,31 @@ def _hugging_face(data: _Mixture) -> _Files:
         f"probabilities={[round(1 - new, 6), new]}, seed=0, "
         'stopping_strategy="all_exhausted")\n```'
     )
+    keys = ("input", "output", "input_tokens", "output_tokens")
     parts = {"original.jsonl": data.originals, "new.jsonl": data.new}
     lines = {
         name: [
-            _as_json({"input": text(each.x), "output": text(each.y), "input_tokens": each.x, "output_tokens": each.y})
+            _as_json(dict(zip(keys, (*map(data.text, (each.x, each.y)), each.x, each.y), strict=True)))
             for each in examples
         ]
         for name, examples in parts.items()
     }
     return lines, how
+
+
+def _chat(data: _Mixture) -> _Files:
+    """Conversations of two messages: for many toolkits and services that tune chat models."""
+
+    def message(role: str, side: Tokens) -> dict[str, str]:
+        text = data.text(side)
+        back = split_text(text) if data.characters else split(text, data.tokens)
+        if back != side and data.tokens != "code":  # code has its text back, whatever the tokens
+            raise _unfit(side, "As a text they would be read as others; try `to='jsonl'`.")
+        return {"role": role, "content": text}
+
+    lines = (_as_json({"messages": [message("user", each.x), message("assistant", each.y)]}) for each in data.repeated)
+    how = f"{data.repetition}Train with: what takes JSON lines with `messages`, e.g. TRL's `SFTTrainer`."
+    return {"train.jsonl": lines}, how
 
 
 TOOLKITS: dict[str, Callable[[_Mixture], _Files]] = {
@@ -276,5 +291,6 @@ TOOLKITS: dict[str, Callable[[_Mixture], _Files]] = {
     "fairseq": _fairseq,
     "opennmt": _opennmt,
     "hf": _hugging_face,
+    "chat": _chat,
 }
 """What can be written, by name."""

@@ -1,21 +1,26 @@
 """Reads examples from files of any format and writes them; what is written reads back equal."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
+from shlex import quote
 from typing import TypeVar
 
 from recombine.data.code import kind_of
 from recombine.data.formats import FORMATS as FORMATS
-from recombine.data.formats import Format
+from recombine.data.formats import HEADERS, WORD_FORMS, Format, csv_row, looks_like_header
 from recombine.data.output import replacing
 from recombine.data.text import STANDARD, Line, check_side, decode, join, read_lines, shown
+from recombine.data.vocabulary import have_tags_of_their_own
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import Inflection
+from recombine.inflection import Inflection, are_inflections
 
 _Item = TypeVar("_Item")
+
+Columns = Sequence[int | str] | str | None
+"""Columns or keys, by number or by name."""
 
 MAX_EXAMPLES = 10_000_000
 """The most examples of a file that are held together; reading one by one has no such limit."""
@@ -29,8 +34,7 @@ def read(
     *,
     format: str = "auto",
     tokens: str | None = None,
-    columns: tuple[int, ...] | None = None,
-    header: bool = False,
+    columns: Columns = None,
 ) -> list[Example]:
     """Returns all examples of a file, in its order.
 
@@ -40,27 +44,26 @@ def read(
         tokens: What a token is in TSV and in JSONL strings: ``"words"``, ``"characters"`` or ``"code"`` (words,
             numbers and marks); default: see `tokens_of`. The tokens of SCAN are words and those of SIGMORPHON
             characters, always.
-        columns: For TSV, the columns of input, output and perhaps features, from 1; None: the file has two columns.
-        header: For TSV and SIGMORPHON, whether the first line names the columns and is skipped.
+        columns: The columns of TSV and CSV, or the keys of JSONL, that hold input, output and perhaps features, such as
+            ``"question,sql"`` or ``("question", "sql")``: then the first line of a table is its header. Or columns
+            by number, from 1: then there is no header. Default: the file has two columns, or usual keys (``x``, ``y``).
 
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
-    tokens = tokens or tokens_of(source, format=format, columns=columns, header=header)
-    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns, header=header), source)
+    tokens = tokens or tokens_of(source, format=format, columns=columns)
+    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source)
 
 
-def tokens_of(
-    source: str | Path, *, format: str = "auto", columns: tuple[int, ...] | None = None, header: bool = False
-) -> str:
+def tokens_of(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str:
     """Returns what a token of a file is if nobody says: ``"code"`` if all outputs are JSON, else ``"words"``.
 
     JSON means objects or lists. Of standard input and of pipes, which can be read only once, tokens are words.
     Arguments and errors are those of `read`.
     """
-    lines, chosen = _opened(source, format, "words", columns, header=header)
+    lines, chosen = _opened(source, format, "words", columns)
     first = next(lines, None) if Path(source).is_file() else None
-    if first is None or chosen.recognized(first.text).name == "scan":
+    if first is None or chosen.recognized(first).name in ("scan", "parallel"):
         return "words"
     return kind_of(example.y for example in replace(chosen, tokens="code").parse(chain([first], lines)))
 
@@ -70,14 +73,13 @@ def iterate(
     *,
     format: str = "auto",
     tokens: str = "words",
-    columns: tuple[int, ...] | None = None,
-    header: bool = False,
+    columns: Columns = None,
 ) -> Iterator[Example]:
     """Yields the examples of a file as its lines come, without waiting for its end; arguments as for ``read``.
 
     An argument that makes no sense is an error at once.
     """
-    lines, chosen = _opened(source, format, tokens, columns, header=header)
+    lines, chosen = _opened(source, format, tokens, columns)
     return chosen.parse(lines)
 
 
@@ -86,14 +88,13 @@ def read_inputs(
     *,
     format: str = "auto",
     tokens: str = "words",
-    columns: tuple[int, ...] | None = None,
-    header: bool = False,
+    columns: Columns = None,
 ) -> list[Tokens]:
     """Returns the inputs of a file, which may hold examples or only an input in each line.
 
     The input of a word form is its form. An object of JSONL needs no ``y``. Arguments and errors as for ``read``.
     """
-    lines, chosen = _opened(source, format, tokens, columns, header=header)
+    lines, chosen = _opened(source, format, tokens, columns)
     return list(chosen.parse_inputs(_at_least_one(lines, source)))
 
 
@@ -113,17 +114,20 @@ def write(
     Args:
         examples: The examples; may be an iterator.
         target: A path, or ``-`` for standard output.
-        format: One of ``FORMATS``; ``"auto"`` is JSONL for a name that ends in ``.jsonl`` and else TSV. SIGMORPHON
-            expects examples in the generator's order.
+        format: One of ``FORMATS``; ``"auto"`` is JSONL for a name that ends in ``.jsonl``, CSV for ``.csv`` and else
+            TSV. SIGMORPHON expects examples in the generator's order; CSV has it for them, and always a header.
         tokens: What a token is in TSV: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether an existing file may be replaced.
     """
-    if format == "auto":
-        format = "jsonl" if Path(target).suffix == ".jsonl" else "tsv"
-    chosen = Format(format, tokens)
+    chosen = Format(_by_name(target, "tsv") if format == "auto" else format, tokens)
     file = "stdout" if str(target) == STANDARD else str(target)
     count = 0
     with replacing(target, force=force) as stream:
+        if chosen.name == "csv":
+            examples = list(examples)
+            names = HEADERS[bool(examples) and are_inflections(examples)]
+            chosen = Format("csv", "characters" if names == WORD_FORMS else tokens, names)
+            stream.write(f"{csv_row(names)}\n".encode())
         for count, example in enumerate(examples, start=1):
             stream.write(_encode(example, chosen, place=Line("", file, count)))
     return count
@@ -134,27 +138,84 @@ def read_inflections(source: str | Path) -> list[Inflection]:
     return [Inflection.from_fields(example.x, example.y) for example in read(source, format="sigmorphon")]
 
 
-def detect(source: str | Path, *, header: bool = False) -> str:
-    """Returns the format of a file, by its name and its first line, or the next one if that names the columns.
-
-    The first line of standard input would be lost.
-    """
-    lines, chosen = _opened(source, "auto", "words", None, header=header)
+def detect(source: str | Path) -> str:
+    """Returns the format of a file, by its name and its first line, which of standard input would be lost."""
+    lines, chosen = _opened(source, "auto", "words", None)
     first = next(lines, None)
-    return chosen.recognized(first.text if first else "").name
+    return chosen.recognized(first or Line("", str(source), 1)).name
 
 
-def _opened(
-    source: str | Path, format: str, tokens: str, columns: tuple[int, ...] | None, *, header: bool
-) -> tuple[Iterator[Line], Format]:
+def doubts(examples: Sequence[Example], name: str, *, tokens: str, named: bool) -> Iterator[str]:
+    """Yields what may be wrong with the columns of a file, which people know by a name, for those who gave options.
+
+    Args:
+        examples: The examples of the file.
+        name: The name of the file.
+        tokens: What a token is.
+        named: Whether the columns were given by name.
+    """
+    first, forms = examples[0], are_inflections(examples)
+    if not named and looks_like_header(examples):
+        names = quote(f"{join(first.x, tokens)},{join(first.y, tokens)}")
+        names = f"{','.join(WORD_FORMS)} --tokens characters" if forms else names
+        what = f"the first line of {name} looks like column names but is read as an example: {first}"
+        yield f"{what}. If they are, give --columns {names}."
+    if forms and have_tags_of_their_own(examples):
+        tags = ";".join(Inflection.from_fields(first.x, first.y).tags)
+        yield (
+            f"nearly every word form of {name} has tags of its own, the first {tags!r}. The columns should be lemma, "
+            "form, tags. If yours have another order, give --tokens characters and --columns with the numbers of "
+            "lemma, form and tags, instead of --format sigmorphon."
+        )
+
+
+def first_line(source: str | Path, examples: Sequence[Example]) -> int:
+    """Returns the number of the line of the first of all examples of a file: 2 below a header; of a pipe, 1."""
+    return 1 + (sum(1 for _ in read_lines(source)) - len(examples) if Path(source).is_file() else 0)
+
+
+def names_columns(source: str | Path, columns: Columns, *, format: str = "auto") -> bool:
+    """Tells whether a file has any of these columns or keys, if they are given by name; of a pipe nobody can tell."""
+    lines, chosen = _opened(source, format, "words", columns)
+    first = next(lines, None) if Path(source).is_file() else None
+    return first is None or chosen.names_columns(first)
+
+
+def _opened(source: str | Path, format: str, tokens: str, columns: Columns) -> tuple[Iterator[Line], Format]:
     """Returns the lines of a file and how they are to be read, once the settings are seen to make sense together."""
     if not isinstance(source, str | Path):
         raise RecombineError(f"{shown(repr(source))} is no path.", hint="Name a file, by a string or a Path.")
-    if format == "auto" and Path(source).suffix == ".jsonl":
-        format = "jsonl"
-    elif format == "auto" and columns is not None:
-        format = "tsv"  # the only format with columns to choose
-    return islice(read_lines(source), 1 if header else 0, None), Format(format, tokens, columns, header)
+    beside = _outputs_beside(Path(source))
+    if format == "auto":
+        format = "parallel" if beside is not None and columns is None else _by_name(source, "auto")
+    chosen = Format(format, tokens, columns)
+    if format != "parallel":
+        return read_lines(source), chosen
+    if beside is None:
+        hint = "Expected such names as train.src and train.tgt, or src-train.txt and tgt-train.txt."
+        raise RecombineError("there is no file of outputs beside this one.", place=str(source), hint=hint)
+    return _side_by_side(read_lines(source), read_lines(beside), f"{source}, {beside}"), chosen
+
+
+def _by_name(path: str | Path, otherwise: str) -> str:
+    """Returns the format that a file's name tells."""
+    return {".jsonl": "jsonl", ".csv": "csv"}.get(Path(path).suffix.lower(), otherwise)
+
+
+def _outputs_beside(path: Path) -> Path | None:
+    """Returns the file whose lines are the outputs for those of a file called such as train.src or src-train.txt."""
+    name = path.name.removeprefix("src-")
+    name = f"tgt-{name}" if name != path.name else f"{path.stem}.tgt"
+    other = path.with_name(name)
+    return other if (path.suffix == ".src" or name.startswith("tgt-")) and other.is_file() else None
+
+
+def _side_by_side(inputs: Iterator[Line], outputs: Iterator[Line], files: str) -> Iterator[Line]:
+    try:
+        for x, y in zip(inputs, outputs, strict=True):
+            yield replace(x, text=f"{x.text}\t{y.text}")
+    except ValueError:
+        raise RecombineError("the files have not one output for each input.", place=files) from None
 
 
 def _encode(example: Example, format: Format, *, place: Line) -> bytes:
@@ -168,7 +229,8 @@ def _encode(example: Example, format: Format, *, place: Line) -> bytes:
     except RecombineError as error:
         raise place.error(error.message, hint=error.hint) from None
     try:
-        (back,) = format.parse([decode(raw, file=place.file, number=place.number)])
+        header = [replace(place, text=csv_row(map(str, format.columns or ())))] * (format.name == "csv")
+        (back,) = format.parse([*header, decode(raw, file=place.file, number=place.number)])
     except RecombineError as error:  # whose hint is for those who read a file
         hint = _TOO_LONG if format.name == "jsonl" else _ANY_TOKENS
         raise place.error(f"the example cannot be written as {format.name}: {error.message}", hint=hint) from None

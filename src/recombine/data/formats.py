@@ -1,5 +1,7 @@
-"""The formats of files of examples: TSV, SIGMORPHON's columns, SCAN's lines, and JSON lines."""
+"""The formats of files of examples: TSV, CSV, SIGMORPHON's columns, SCAN's lines, parallel files, and JSON lines."""
 
+import csv
+import io
 import json
 import math
 import re
@@ -7,22 +9,33 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any
 
 from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Provenance, Tokens
-from recombine.inflection import Inflection, is_tag, tag_token
+from recombine.inflection import Inflection, is_tag, split_text, tag_token
 
-_Found = TypeVar("_Found")
-
-FORMATS = ("tsv", "jsonl", "scan", "sigmorphon")
+FORMATS = ("tsv", "csv", "jsonl", "scan", "sigmorphon", "parallel")
 """The formats; ``"auto"`` stands for the one that ``files.detect`` finds."""
+
+WORD_FORMS = ("lemma", "form", "tags")
+
+HEADERS = (("input", "output"), WORD_FORMS)
+"""The first lines of CSV as it is written."""
+
+NAMES = (("x", "y"), ("input_tokens", "output_tokens"), *HEADERS[:1], ("source", "target"), ("src", "tgt"))
+"""Keys of JSONL and columns of data frames that are looked for, in this order."""
+
+SPACE = "▁"
+"""Stands for a space token in parallel files of characters, where spaces separate tokens."""
 
 _TAGS = re.compile(r"[A-Z][A-Za-z0-9.+/{}_-]*(;[A-Za-z0-9{][A-Za-z0-9.+/{}_-]*)+")
 _SOURCE = re.compile(r"written|own:[1-9][0-9]*|[1-9][0-9]*:[1-9][0-9]*")
 _JSON_HINT = 'Write for example {"x": "walk twice", "y": ["WALK", "WALK"]}, one such object a line.'
+_NAME = re.compile(r"[^\W\d][\w -]{0,30}")
+_DELIMITERS, _AHEAD = ",;\t|", 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,80 +44,152 @@ class Format:
 
     Attributes:
         name: One of ``FORMATS``, or ``"auto"``: the one that the first line looks like.
-        tokens: What a token is in TSV and in JSONL strings: ``"words"``, ``"characters"`` or ``"code"``.
-        columns: For TSV, the columns of input and output, from 1, and perhaps of features between semicolons, which
-            join the input as tag tokens. None: the file has two columns.
-        header: Whether the first line, which is not among those to parse, names the columns.
+        tokens: What a token is in texts: ``"words"``, ``"characters"`` or ``"code"``.
+        columns: The columns of input and output, and perhaps of features between semicolons, which join the input as
+            tag tokens: their numbers, from 1, or their names, which the first line or the keys of JSON have; also as
+            text, with commas between them. None: see `HEADERS` and `NAMES`; else the file has two columns.
+        quoted: Whether columns are those of CSV.
     """
 
     name: str
     tokens: str = "words"
-    columns: tuple[int, ...] | None = None
-    header: bool = False
+    columns: Sequence[int | str] | str | None = None
+    quoted: bool = False
 
     def __post_init__(self) -> None:
         check_kind(self.tokens)
         columns = self.columns
+        if isinstance(columns, str):
+            columns = tuple(int(name) if name.isdecimal() else name for name in map(str.strip, columns.split(",")))
+            object.__setattr__(self, "columns", columns)
         if columns is not None:
-            numbers = not isinstance(columns, str) and all(isinstance(column, int) for column in columns)
-            if not numbers or len(columns) not in (2, 3) or len({*columns}) < len(columns) or min(columns) < 1:
-                told = ", ".join(map(str, columns)) if numbers else repr(columns)
-                hint = "Expected the numbers of two columns (input, output) or three (and features), different, from 1."
+            kinds = {type(column) for column in columns}
+            fit = kinds in ({int}, {str}) and len(columns) in (2, 3) and len({*columns}) == len(columns)
+            if not fit or any(column in ("", 0) or (isinstance(column, int) and column < 0) for column in columns):
+                told = ", ".join(map(str, columns))
+                hint = "Expected two columns (input, output) or three (and features), different, by number or by name."
                 raise RecombineError(f"cannot read the columns {told or 'of an empty list'}.", hint=hint)
         if self.name == "auto":
             return
         if self.name not in FORMATS:
             raise unknown("format", self.name, (*FORMATS, "auto"))
-        of_format = f"for the format {self.name!r}."
-        if columns is not None and self.name != "tsv":
-            raise RecombineError("only TSV has columns to choose.", hint=f"Leave out `columns` {of_format}")
-        if self.header and self.name not in ("tsv", "sigmorphon"):
-            raise RecombineError("only TSV has a header to skip.", hint=f"Leave out `header` {of_format}")
+        if columns is not None and self.name not in ("tsv", "csv", "jsonl"):
+            hint = f"Leave out `columns` for the format {self.name!r}."
+            raise RecombineError("only TSV, CSV and JSONL have columns to choose.", hint=hint)
+        if self.name == "jsonl" and self._numbers:
+            raise RecombineError("JSONL has keys, not columns with numbers.", hint="Name them: `columns=question,sql`.")
         if self.tokens != "words" and self.name == "scan":
             hint = f"Leave out `tokens={self.tokens!r}`."
             raise RecombineError("the tokens of the SCAN format are words.", hint=hint)
 
-    def recognized(self, text: str) -> "Format":
-        """Returns the format itself, or for ``"auto"`` the one that a file's first line looks like."""
-        if self.name != "auto":
+    @property
+    def _numbers(self) -> tuple[int, ...]:
+        return tuple(column for column in self.columns or () if isinstance(column, int))
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return tuple(column for column in self.columns or () if isinstance(column, str))
+
+    def recognized(self, line: Line) -> "Format":
+        """Returns the format itself, or for ``"auto"`` the one that a file's first line looks like.
+
+        CSV is either of two formats, quoted: ``"sigmorphon"`` for word forms, else ``"tsv"``.
+        """
+        if self.name not in ("auto", "csv"):
             return self
-        name, fields = "tsv", text.split("\t")
-        if text.startswith("IN: "):
-            name = "scan"
-        elif text.startswith("{") and len(fields) == 1:
+        quoted = self.name == "csv"
+        (_, fields), *_ = _rows([line], quoted=quoted)
+        name = "tsv"
+        if line.text.startswith("{") and len(fields) == 1 and not quoted:
             name = "jsonl"
-        elif len(fields) == 3 and _TAGS.fullmatch(fields[-1]):
+        elif self.columns is not None:
+            pass
+        elif line.text.startswith("IN: ") and not quoted:
+            name = "scan"
+        elif len(fields) == 3 and (_TAGS.fullmatch(fields[-1]) or _names(fields) == WORD_FORMS):
             name = "sigmorphon"
-        return replace(self, name=name)
+        return replace(self, name=name, quoted=quoted)
+
+    def names_columns(self, line: Line) -> bool:
+        """Tells whether the first line of a file has any of the columns' names, if they have names."""
+        if not self._named:
+            return True
+        found = self.recognized(line)
+        names = _object(line) if found.name == "jsonl" else next(_rows([line], quoted=found.quoted))[1]
+        return not {*_names(names)}.isdisjoint(_names(self._named))
 
     def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
         """Yields an example for each line, as the lines come."""
         lines = iter(lines)
         for first in islice(lines, 1):
-            found, every = self.recognized(first.text), chain([first], lines)
+            found, every = self.recognized(first), chain([first], lines)
             match found.name:
                 case "scan":
                     yield from map(_from_scan, every)
                 case "jsonl":
-                    yield from (_example(_from_json(line, _Pair), line=line, tokens=self.tokens) for line in every)
-                case "sigmorphon":
-                    yield from _from_columns(every, "characters", (1, 2, 3), width=3, sides=("lemma", "form"))
-                case _ if self.columns is None:
-                    yield from _from_columns(every, self.tokens, (1, 2), width=2)
+                    yield from map(found._from_object, every)
+                case "parallel":
+                    pairs = _from_columns(_rows(every), "words", (1, 2), width=2)
+                    yield from map(_with_spaces, pairs) if self.tokens == "characters" else pairs
                 case _:
-                    width = max(first.text.count("\t") + 1, *self.columns)
-                    yield from _from_columns(every, self.tokens, self.columns, width=width)
+                    yield from found._from_table(every)
 
     def parse_inputs(self, lines: Sequence[Line]) -> Iterator[Tokens]:
         """Yields what a predictor reads of each line, in which there may be nothing else."""
-        found = self.recognized(lines[0].text)
+        found = self.recognized(lines[0])
         if found.name == "jsonl":
-            return (_side(_from_json(line, _Input).x, "x", line, self.tokens) for line in lines)
-        if found.name == "sigmorphon":
-            return (example.y for example in found.parse(lines))
-        if found.name == "tsv" and not any("\t" in line.text for line in lines):
-            return (check_side(split(line.text, self.tokens), "input", line=line) for line in lines)
-        return (example.x for example in found.parse(lines))
+            return (found._from_object(line, only_input=True).x for line in lines)
+        if found.name not in ("tsv", "sigmorphon"):
+            return (example.x for example in found.parse(lines))
+        side = "y" if found.name == "sigmorphon" else "x"
+        return (getattr(example, side) for example in found._from_table(lines, only_input=True))
+
+    def _from_table(self, lines: Iterable[Line], *, only_input: bool = False) -> Iterator[Example]:
+        """Yields the examples of lines with columns; if only inputs count, there need be no other column."""
+        rows = _rows(lines, quoted=self.quoted)
+        if only_input:
+            rows = iter(every := list(rows))
+        line, first = next(rows)
+        forms, known = self.name == "sigmorphon", _names(first)
+        has_header = bool(self._named) or ((self.quoted or forms) and line.number == 1 and known in HEADERS)
+        columns, width = self._numbers, max((len(first), *self._numbers))
+        if self._named:
+            names = _names(self._named)
+            names = (names[0], *names[:1], *names[2:]) if only_input and names[1] not in known else names
+            for name in names:
+                if known.count(name) != 1:
+                    told = "two columns" if name in known else "no column"
+                    raise line.error(f"found {told} named {name!r}; the first line has {shown(', '.join(first))}.")
+            columns = tuple(known.index(name) + 1 for name in names)
+        elif only_input and not forms and all(len(row) == 1 for _, row in every):
+            columns = (1, 1)
+        elif not columns:
+            columns, width = ((1, 2, 3), 3) if forms else ((1, 2), 2)
+        sides = WORD_FORMS[:2] if forms else HEADERS[0]
+        rows = rows if has_header else chain([(line, first)], rows)
+        tokens, by = "characters" if forms else self.tokens, "commas" if self.quoted else "tabs"
+        return _from_columns(rows, tokens, columns, width=width, sides=sides, by=by)
+
+    def _from_object(self, line: Line, *, only_input: bool = False) -> Example:
+        """Returns the example that a line of JSON stands for; it has no output if only the input counts."""
+        value = _object(line)
+        if self.columns is None and "messages" in value:
+            value = _from_messages(value, line, self.tokens)
+        sides = 1 if only_input else 2
+        keys = self._named or next((pair for pair in NAMES if {*pair[:sides]} <= value.keys()), NAMES[0])
+        if self.columns is None and keys == NAMES[0] and {*keys} <= value.keys():
+            return _example(_checked(value, _Pair, line), line=line, tokens=self.tokens)
+        found = []
+        for key in (keys[0], keys[0], *keys[2:]) if only_input else keys:
+            if key not in value:
+                two = f"Name those of input and output: `columns={','.join([*value][:2])!r}`. "
+                told = f"the line lacks {key!r}; found the keys {shown(', '.join(value))}."
+                raise line.error(told, hint=two * (len(value) > 1) + _JSON_HINT)
+            found.append(_checked(value[key], Tokens | str, line, name=key))
+        x, y, *features = found
+        tags = [tag for each in features for tag in (each.split(";") if isinstance(each, str) else each)]
+        x, y = (_side(side, key, line, self.tokens) for side, key in zip((x, y), keys, strict=False))
+        return Example((*x, *map(tag_token, tags)), y)
 
     def render(self, example: Example) -> str:
         """Returns the line of an example; an error if the format cannot hold it."""
@@ -120,26 +205,80 @@ class Format:
             case "sigmorphon":
                 inflection = Inflection.from_fields(example.x, example.y)
                 return "\t".join((inflection.lemma, inflection.form, ";".join(inflection.tags)))
-        return f"{join(example.x, self.tokens)}\t{join(example.y, self.tokens)}"
+            case "parallel":
+                raise RecombineError("parallel files are two.", hint="Write TSV, of which `export` makes them.")
+        fields = [join(example.x, self.tokens), join(example.y, self.tokens)]
+        if self.name == "csv" and self.columns is not None and len(self.columns) == 3:
+            inflection = Inflection.from_fields(example.x, example.y)
+            fields = [inflection.lemma, inflection.form, ";".join(inflection.tags)]
+        return csv_row(fields) if self.name == "csv" else "\t".join(fields)
+
+
+def _with_spaces(example: Example) -> Example:
+    x, y = (tuple(" " if token == SPACE else token for token in side) for side in (example.x, example.y))
+    return Example(x, y)
+
+
+def csv_row(fields: Iterable[str], *, delimiter: str = ",") -> str:
+    """Returns a line of CSV, without its end."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(fields)
+    return text.getvalue()
+
+
+def _names(columns: Iterable[object]) -> tuple[str, ...]:
+    """Returns the names of columns in the form in which they are compared."""
+    return tuple(str(name).strip().casefold() for name in columns)
+
+
+def _rows(lines: Iterable[Line], *, quoted: bool = False) -> Iterator[tuple[Line, list[str]]]:
+    """Yields lines with their columns; of CSV, separated as suits the first line and those after it."""
+    if not quoted:
+        yield from ((line, line.text.split("\t")) for line in lines)
+        return
+    lines = iter(lines)
+    first = list(islice(lines, _AHEAD))
+
+    def fit(delimiter: str) -> tuple[int, int]:
+        widths = [_width(line.text, delimiter) for line in first]
+        return (widths.count(widths[0]), widths[0]) if widths[0] > 1 else (0, 0)
+
+    delimiter = max(_DELIMITERS, key=fit)
+    for line in chain(first, lines):
+        try:
+            (fields,) = csv.reader([line.text], delimiter=delimiter, strict=True)
+        except csv.Error as error:
+            raise line.error(
+                f"found {shown(line.text)}, which is no line of CSV ({error}).",
+                hint="Put a text with quotes or commas into quotes, with its own quotes doubled, all in one line.",
+            ) from None
+        yield line, fields
+
+
+def _width(text: str, delimiter: str) -> int:
+    try:
+        return len(next(csv.reader([text], delimiter=delimiter, strict=True)))
+    except csv.Error:
+        return 0
 
 
 def _from_columns(
-    lines: Iterable[Line],
+    rows: Iterable[tuple[Line, list[str]]],
     tokens: str,
     columns: Sequence[int],
     *,
     width: int,
-    sides: tuple[str, str] = ("input", "output"),
+    sides: tuple[str, ...] = HEADERS[0],
+    by: str = "tabs",
 ) -> Iterator[Example]:
-    """Yields the examples of lines with this many columns between tabs, of which some are x, y and perhaps x's tags."""
+    """Yields the examples of lines with this many columns, of which some are x, y and perhaps x's tags."""
     input_name, output_name = (f"{side} (column {column})" for side, column in zip(sides, columns, strict=False))
-    for line in lines:
-        fields = line.text.split("\t")
+    for line, fields in rows:
         if len(fields) != width:
             number = f"{len(fields)} column{'' if len(fields) == 1 else 's'}"
             hint = "The columns are lemma, form, tags. If the file has another format, name it: `format`."
-            hint = _width_hint(line.text, len(fields), width) if sides[0] == "input" else hint
-            raise line.error(f"found {number} in {shown(line.text)}, expected {width} separated by tabs.", hint=hint)
+            hint = _width_hint(line, fields, width, by) if sides[0] == "input" else hint
+            raise line.error(f"found {number} in {shown(line.text)}, expected {width} separated by {by}.", hint=hint)
         x, y, *features = (fields[column - 1] for column in columns)
         tags = features[0].split(";") if features else []
         if "" in tags:
@@ -151,24 +290,29 @@ def _from_columns(
         )
 
 
-def _width_hint(text: str, found: int, expected: int) -> str:
+def _width_hint(line: Line, fields: Sequence[str], expected: int, by: str) -> str:
     """Says what a line with another number of columns looks like, and what to do about it."""
-    if found > expected:
+    text = line.text
+    if len(fields) > expected:
+        looks = line.number == 1 and len({*fields}) == len(fields) and all(map(_NAME.fullmatch, fields))
+        named = f"If these are names, choose two of them, as in `columns={','.join(fields[:2])!r}`. " if looks else ""
         return (
-            "Remove the stray tab, or choose `columns`. Lemma, form, tags are read by `format='sigmorphon'`; in "
-            "another order they are read with `tokens='characters'` and `columns`, the numbers of lemma, form and "
-            "tags. A line that names the columns is skipped with `header=True`."
+            f"{named}Remove the stray column, or choose `columns` by number or by name. Lemma, form, tags are read by "
+            "`format='sigmorphon'`; in another order they are read with `tokens='characters'` and `columns`, those of "
+            "lemma, form and tags."
         )
-    if found > 1:
+    if len(fields) > 1:
         return "Fill in the missing column, or choose others: `columns`."
     if text.startswith("["):
         return (
             'This looks like a list in JSON. Write one object a line, {"x": "...", "y": "..."}, to a file whose name '
             "ends in .jsonl."
         )
+    if by == "commas":
+        return "Put a comma between input and output, and a text with commas into quotes."
     for sign, name in ((",", "commas"), (";", "semicolons")):
         if sign in text:
-            return f"If these are columns between {name}, save the file with tabs instead."
+            return f"If these are columns between {name}, give the file a name that ends in .csv."
     return "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
 
 
@@ -183,15 +327,6 @@ def _from_scan(line: Line) -> Example:
         x=check_side(words[1:middle], "input (after IN:)", line=line),
         y=check_side(words[middle + 1 :], "output (after OUT:)", line=line),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Input:
-    """The object of a line of JSON of which only x is read."""
-
-    x: Tokens | str
-    y: Any = None
-    provenance: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,21 +347,47 @@ class _Pair:
     x: Tokens | str
     y: Tokens | str
     provenance: _Origin | None = None
+    weight: float = 1.0  # what `export` writes beside: it is for other toolkits
+    method: str | None = None
 
 
-def _from_json(line: Line, kind: type[_Found]) -> _Found:
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A turn of a conversation as an object of JSON."""
+
+    role: str
+    content: str
+
+
+def _object(line: Line) -> dict[str, Any]:
     """Returns the object in a line of JSON."""
     try:
         value = json.loads(line.text, object_pairs_hook=_without_repeats)
-        found: _Found = typed(value, kind, whole="the line")
     except (ValueError, RecursionError) as error:
         raise line.error(
             f"found {shown(line.text)}, which is no JSON that can be read ({error}); expected one object a line.",
             hint=_JSON_HINT,
         ) from None
+    return value if isinstance(value, dict) else _checked(value, _Pair, line)  # which is an error
+
+
+def _checked(value: object, kind: Any, line: Line, **how: Any) -> Any:  # noqa: ANN401
+    """Returns a value of JSON as one of a type; see `typed`."""
+    try:
+        return typed(value, kind, whole="the line", **how)
     except RecombineError as error:
         raise line.error(error.message, hint=error.hint or _JSON_HINT) from None
-    return found
+
+
+def _from_messages(value: Mapping[str, Any], line: Line, tokens: str) -> dict[str, Any]:
+    """Returns the question and the answer of a conversation as x and y; word forms have their tags at the end."""
+    turns = _checked(value["messages"], tuple[_Message, ...], line, name="messages", further=True)
+    sides = {"user": "x", "assistant": "y"}
+    found = {sides[turn.role]: turn.content for turn in turns if turn.role in sides}
+    if len(found) < sum(turn.role in sides for turn in turns):
+        roles = ", ".join(turn.role for turn in turns)
+        raise line.error(f"found messages of {shown(roles)}; expected one of the user and one of the assistant.")
+    return {name: split_text(text) if tokens == "characters" else text for name, text in found.items()}
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

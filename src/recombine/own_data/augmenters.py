@@ -40,6 +40,7 @@ from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.models.device import resolve
 from recombine.neighborhoods import NEIGHBORHOODS, Effort, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
+from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.rehearsal import Rehearsal, Rehearsed
@@ -202,7 +203,7 @@ class OwnDataAugmenter(Settings, ABC):
         n: How many samples ``sample`` returns by default, and ``fit_resample`` adds.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
             default: code if all outputs are JSON, else words.
-        validator: A function that tells which samples are kept; see ``Judge``. None: all are.
+        validator: A function that tells which samples are kept (see ``Judge``), or a `Check`. None: all are.
         agreement: Whether samples that must have something rare are rejected if their output leaves it out; see
             `agreement_filter`.
         progress: Shows how work goes; a function is told, after every epoch, how training goes.
@@ -242,6 +243,8 @@ class OwnDataAugmenter(Settings, ABC):
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
         examples = as_examples(X, y, tokens=self.tokens)
+        if isinstance(self.validator, Check):
+            self.validator.fitted(examples, self.tokens or kind_of(example.y for example in examples))
         return self._remember(examples, self._learn(examples, checkpoint))
 
     @property
@@ -274,7 +277,11 @@ class OwnDataAugmenter(Settings, ABC):
         check_function("accept", accept)
         n, seed = self.n if n is None else n, self.seed if seed is None else seed
         check_request(n, seed)
-        keep = all_of(self._keep, judged(self.validator, "validator"), judged(accept, "accept"))
+        asked = {"validator": self.validator, "accept": accept}
+        for name, judge in asked.items():
+            if isinstance(judge, Check):
+                asked[name] = judge.fitted(self.examples_, self.tokens_)
+        keep = all_of(self._keep, *(judged(judge, name) for name, judge in asked.items()))
         every = self._draw(self._learned, n, seed, keep)
         self.report_ = replace(self.report_, samples=every[0])
         return every

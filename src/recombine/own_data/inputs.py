@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from recombine.data.code import kind_of
+from recombine.data.formats import NAMES
 from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
@@ -23,9 +24,6 @@ Data = Any
 Data frames and data sets are known by what they can do, not by their types,
 so neither pandas nor datasets needs to be there.
 """
-
-NAMES = (("input", "output"), ("x", "y"), ("source", "target"), ("src", "tgt"))
-"""Columns that are looked for, in this order."""
 
 
 def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None = None) -> list[Example]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from recombine.inflection import are_inflections, is_tag
 from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data import choices
 
-WORKED_EXAMPLES = 3
+WORKED_EXAMPLES, LISTED = 3, 10
 
 
 def inspect(
@@ -24,17 +25,22 @@ def inspect(
     epsilon: float | None,
     neighborhood: str,
     seed: int,
+    first_line: int = 1,
 ) -> dict[str, Any]:
     """Returns the document that ``recombine inspect --json`` prints.
 
     The neighborhoods are those of a rule, of ``"all"``, of ``"none"``, or of the one that is chosen (``"auto"``). The
     document's ``epsilon`` is None if no token counts as rare. ``rare`` and ``tags`` (none unless these are word forms)
-    count different examples, the rarest first.
+    count different examples, the rarest first. ``contradictions`` are the pairs of the first ten inputs with several
+    outputs, with their lines, if the examples begin in ``first_line`` of a file.
     """
     distinct = list(dict.fromkeys(train))
     rare = find_rare(distinct, epsilon=epsilon)
     tokens = rare.resampler if rare.kind == TOKENS else None
-    outputs = Counter(example.x for example in distinct)
+    outputs: dict[Tokens, dict[Tokens, list[int]]] = {}
+    for line, example in enumerate(train, start=first_line):
+        outputs.setdefault(example.x, {}).setdefault(example.y, []).append(line)
+    ambiguous = {x: found for x, found in outputs.items() if len(found) > 1}
     word_forms = are_inflections(distinct)
     tags = Counter(tag for example in distinct for tag in set(filter(is_tag, example.x)) if word_forms)
     overlap = None
@@ -49,7 +55,12 @@ def inspect(
     return {
         "examples": len(train),
         "duplicates": len(train) - len(distinct),
-        "ambiguous_inputs": sum(count > 1 for count in outputs.values()),
+        "ambiguous_inputs": len(ambiguous),
+        "contradictions": [
+            {"x": x, "y": y, "lines": lines}
+            for x, found in islice(ambiguous.items(), LISTED)
+            for y, lines in found.items()
+        ],
         "x": _side([example.x for example in train]),
         "y": _side([example.y for example in train]),
         "epsilon": epsilon if tokens is None else tokens.epsilon,
