@@ -99,7 +99,7 @@ def compare_cli(
     made = [] if folder is None else [str(folder / name) for name in names]
     with files.working_on(made[0] if made else None, made) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
-            shown = on_terminal(max_time=plan.max_time)
+            shown = on_terminal()
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
         if folder is not None:
             origin = provenance(["recombine", *sys.argv[1:]], plan.device)

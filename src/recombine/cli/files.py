@@ -35,11 +35,11 @@ class Reading:
     whatever --format says, and --columns and --header do not apply to it.
 
     Options:
-        format FORMAT: The format of the files: tsv, jsonl, scan, sigmorphon, or auto.
-        tokens KIND: What a token is in TSV and JSONL strings: words, characters, or code (words, numbers, brackets,
-            quotes, …; default: code if all outputs of a file are JSON, else words; with a model, as in its training).
-        columns X,Y[,TAGS]: Which TSV columns hold input, output and tags, if any; from 1.
-        header: The first line of TSV files names the columns: skip it.
+        format FORMAT: Of the files: tsv, jsonl, scan, sigmorphon or auto.
+        tokens KIND: What a token is: words, characters, or code (words, numbers, brackets, quotes, …). Default: code if
+            all outputs are JSON, else words; with a model, as in its training.
+        columns X,Y[,TAGS]: Which TSV columns are input, output and tags, if any; from 1.
+        header: Skip the first line of TSV files, which names the columns.
     """
 
     format: str = AUTO

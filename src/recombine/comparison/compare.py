@@ -224,7 +224,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         except NoNeighborhood as error:
             return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
-    both = Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
+    both = Both(rarity=rare, seeds=plan.seeds, progress=display or SILENT, **plan.networks)
     try:
         both.fit(split.train, checkpoint=state)
     except NoNeighborhood as error:
