@@ -7,7 +7,7 @@ METAVAR: help``; that of options which several commands share stands here, so th
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -162,12 +162,21 @@ def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Pa
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         declared = typer.Argument(metavar=metavar or None, help=help, callback=_existing)  # all are read
     else:
-        option = name.replace("_", "-")
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
-        names = NAMES.get(name, (f"--{option}/--no-{option}" if is_switch else f"--{option}",))
+        names = NAMES.get(name, (f"{_long(name)}/--no-{_long(name)[2:]}" if is_switch else _long(name),))
         panel = "Advanced options" if name in ADVANCED else None
         declared = typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **LIMITS.get(name, {}))
     return parameter.replace(annotation=Annotated[parameter.annotation, declared])
+
+
+def as_words(settings: Mapping[str, object], usual: Mapping[str, object]) -> list[str]:
+    """Returns the options for settings as words of a command, without those that are as usual."""
+    given = [(name, value) for name, value in settings.items() if value != usual.get(name)]
+    return [word for name, value in given for word in (NAMES.get(name, (_long(name),))[-1], f"{value}")]
+
+
+def _long(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def check_json(json: bool, output: str, what: str) -> None:

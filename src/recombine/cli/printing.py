@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from recombine.cli.options import STANDARD
-from recombine.execution.terminal import EVERY, describe, duration, new_bar
+from recombine.execution.terminal import EVERY, describe, new_bar
+from recombine.execution.terminal import duration as duration
 from recombine.execution.terminal import progress as progress
 from recombine.execution.terminal import say as say
 from recombine.execution.terminal import working as working
