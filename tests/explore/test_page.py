@@ -199,5 +199,4 @@ def test_hostile_tokens_of_the_data_stay_text(chromium: Page, tmp_path: Path) ->
 
 
 def test_it_opens_with_a_recombination(page: Page) -> None:
-    assert page.evaluate(ENDED)
-    assert page.evaluate("document.getElementById('problem').textContent") == ""
+    assert page.evaluate(f"{SAMPLE}.length") > 0  # it need not end by itself
