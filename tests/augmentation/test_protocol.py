@@ -1,7 +1,10 @@
 """What all augmenters do alike, and the record of what they gave."""
 
+import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import islice, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +13,19 @@ from hypothesis import strategies as st
 
 from recombine.augmentation.protocol import Samples, check_request, in_random_order, together, turned_down
 from recombine.errors import RecombineError
-from recombine.example import Example
+from recombine.example import Example, Provenance
+
+
+def test_samples_as_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    made_by = Provenance("geca", (), details={"right": 0.9})
+    samples = Samples((Example(("big", "dot"), ("DOT",), made_by),), 1, estimate=(0.8, 0.9, 1.0))
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    found = samples.to_pandas()
+    assert found == {"input": ["big dot"], "output": ["DOT"], "method": ["geca"], "right": [0.9]}
+    assert replace(samples, estimate=None).to_pandas(tokens="characters").keys() == {"input", "output", "method"}
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(RecombineError, match="pip install pandas"):
+        samples.to_pandas()
 
 
 @given(st.integers(0, 200), st.integers(0, 2**32))

@@ -46,6 +46,26 @@ def test_help_has_an_example_before_the_options(run: Run, command: tuple[str, ..
     assert not command or command[0] in ("picture", "report", "explore") or "--json" in done.out
 
 
+def test_what_augment_needs_first_fits_one_screen(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    basic, advanced = run("augment", "--help").out.split("Advanced options")
+    assert basic.count("\n") <= 40
+    assert all(option in basic for option in ("--method", "--count", "--output", "--tokens"))
+    assert all(option in advanced for option in ("--epochs", "--device", "--quiet"))
+
+
+def test_quiet_and_verbose(run: Run, train: Path, tmp_path: Path) -> None:
+    words = ("augment", train, "--method", "geca", "-n", 2, "-o", tmp_path / "new.jsonl")
+    done = run(*words, "--quiet").ok
+    assert (done.out, done.err) == ("", "")
+    assert len((tmp_path / "new.jsonl").read_text("utf-8").splitlines()) == 2
+    done = run(*words, "--quiet")  # errors are told
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "Traceback" in run(*words, "--verbose").err
+    done = run(*words, "--force", "--verbose").ok
+    assert "different examples" in done.err  # and what was chosen
+
+
 def test_every_argument_and_option_is_explained() -> None:
     for function in chain(*app.COMMANDS.values()):
         for name, hint in as_command(function)[1].__annotations__.items():
@@ -109,20 +129,22 @@ def test_the_installed_program_has_no_traceback_where_a_reader_leaves_or_a_file_
     assert "Broken" not in complaints
     done = subprocess.run([PROGRAM, "inspect", tmp_path / "none.tsv"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"Error: {tmp_path / 'none.tsv'}: there is no such file. Check the path.\n"
+    assert done.stderr.startswith(f"Error: {tmp_path / 'none.tsv'}: there is no such file or folder. Check the path.")
 
 
-def test_help_is_quick_and_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("words", ["--help", "augment none.tsv", "predict none none.tsv", "augment . --test none.tsv"])
+def test_help_and_errors_for_wrong_paths_are_quick_and_import_nothing_heavy(words: str) -> None:
     code = """
 import json, sys, time
 from recombine.cli import main
 try:
-    main(["--help"])
+    main(sys.argv[1:])
 except SystemExit:
     heavy = [name for name in ("torch", "numpy", "scipy", "rapidfuzz") if name in sys.modules]
     print(json.dumps({"heavy": heavy, "seconds": time.process_time()}))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code, *words.split()], capture_output=True, text=True, check=True)
+    assert words == "--help" or "there is no such file or folder" in done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["heavy"] == []
     assert found["seconds"] < 1.5  # the aim is 0.5; the rest is for busy machines

@@ -28,7 +28,10 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
     }
     assert len(files.read(folder / "samples/geca.1.jsonl")) == 5
     assert "Training 6 predictors: 100 %" in done.err
-    assert done.last == f"Next: recombine report {folder} -o report.html"
+    assert f"recombine report {folder} -o report.html" in done.err
+    assert verdict.startswith("It takes more to tell: about 63 test examples. ")
+    again = f"--methods 'geca, oversample' --seeds 2 --count 5 --epochs 2 --test FILE -o {folder}-2"
+    assert done.last == f"Next: recombine compare {train} {again}"
     assert_is_sentence(run("compare", train, *QUICK, "-o", folder), ["exists already", "--force"])
 
 
@@ -60,4 +63,4 @@ def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: P
     assert "give -o RUN" in before  # nothing is kept
     assert "-o RUN" not in kept.err
     assert f"Warning: {train} has the same examples as the training file" in before
-    assert without.last == f"Next: recombine augment {train} -n 5 -o augmented.jsonl"
+    assert without.last.endswith(f"--max-time 0.003 --test {train} -o run-2")

@@ -4,11 +4,16 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from types import SimpleNamespace
 
 import pytest
 
 from recombine.cli import printing
-from recombine.cli.printing import MatrixProgress, describe, progress, searching, working
+from recombine.cli.printing import MatrixProgress, searching
+from recombine.cli.training import use_threads
+from recombine.execution import terminal
+from recombine.execution.terminal import by_default, describe, progress, say, working
+from recombine.own_data.settings import SILENT, shown
 from recombine.training.fitted import History
 
 HALFWAY = History(loss=[[9.0, 9.0], [3.0, 2.0]], evaluation=[[0.0, 0.0], [0.5, 1.0]], seconds=30.0)
@@ -26,6 +31,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
     monkeypatch.setattr(printing, "time", found)
+    monkeypatch.setattr(terminal, "time", found)
     return found
 
 
@@ -40,12 +46,10 @@ def test_describes_means_over_the_population_and_the_time_that_is_left() -> None
     assert describe(20, 60, HALFWAY, judged="accuracy") == "loss 2.500, accuracy 0.750, 60 s left"
     assert describe(1, 21, HALFWAY).endswith(", 10 min left")
     assert describe(1, 2, History(loss=[[1.0]], seconds=1.0), judged="accuracy") == "loss 1.000, 1 s left"
-    assert describe(20, 60, HALFWAY, max_time=41).endswith(", 11 s left")
-    assert describe(20, 60, HALFWAY, max_time=29).endswith(", 0 s left")
 
 
 @pytest.mark.parametrize("epochs", [1, 7, 10, 300])
-def test_away_from_a_terminal_there_are_at_most_ten_lines_and_the_last_says_all(
+def test_away_from_a_terminal_there_are_at_most_eleven_lines_and_the_last_says_all(
     epochs: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with progress("Training", judged="accuracy") as report:
@@ -53,7 +57,8 @@ def test_away_from_a_terminal_there_are_at_most_ten_lines_and_the_last_says_all(
             report(epoch * 5, epochs * 5, HALFWAY)
     captured = capsys.readouterr()
     lines = captured.err.splitlines()
-    assert len(lines) == min(epochs, 10)
+    assert len(lines) <= min(epochs, 11)
+    assert lines[0].startswith(f"Training: {100 // epochs} %, ")
     assert lines[-1] == "Training: 100 %, loss 2.500, accuracy 0.750, 0 s left"
     assert captured.out == ""
 
@@ -81,6 +86,39 @@ def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
         clock.now = 40.0
         many.report(3, 31, "3 of 31 parts")
     assert capsys.readouterr().err == "Looking: 3 of 31 parts\n"
+
+
+def test_whoever_is_not_at_a_terminal_or_notebook_sees_nothing_unless_it_was_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> str:
+        with by_default()("Training") as report:
+            if report is not None:
+                report(1, 2, HALFWAY)
+        return capsys.readouterr().err
+
+    assert told() == ""
+    notebook = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: notebook))
+    assert told() == "Training: 50 %, loss 2.500, held out 0.750, 30 s left\n"
+    monkeypatch.delitem(sys.modules, "IPython")
+    pretend_terminal(monkeypatch)
+    assert "50%" in told()
+    assert shown(False) is SILENT
+    monkeypatch.setitem(terminal.VOICE, "quiet", True)
+    say("Nothing of note.")
+    say("Warning: look.")
+    assert told() == "Warning: look.\n"
+
+
+@pytest.mark.parametrize(("threads", "load", "told"), [(2, 1.4, True), (2, 0.2, False), (1, 1.4, False)])
+def test_a_busy_machine_is_named(
+    threads: int, load: float, told: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.get_num_threads", lambda: threads)
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    use_threads(None)
+    assert ("try --threads 1" in capsys.readouterr().err) == told
 
 
 def _matrix(_: str) -> AbstractContextManager[object]:

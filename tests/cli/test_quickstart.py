@@ -60,7 +60,7 @@ def test_every_token_says_where_it_came_from_and_the_prototypes_follow() -> None
 def test_the_ways_are_gone_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "quickstart_task": lambda: TASK,
-        "SMALL_PREDICTOR": QUICK_PREDICTOR,
+        "PREDICTOR": QUICK_PREDICTOR,
         "SMALL_GENERATOR": QUICK_GENERATOR,
         "SAMPLES": 3,
     }.items():

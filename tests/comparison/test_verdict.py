@@ -17,6 +17,7 @@ from recombine.comparison.verdict import (
     Part,
     Training,
     judge,
+    lacking,
     recommended,
     sentence,
 )
@@ -214,3 +215,32 @@ def test_what_both_is_made_of_and_that_time_was_short_is_said() -> None:
     words = said({"plain": PLAIN, "worse": WORSE}, RARE, Training(held_out=0.9, cut_short=True))
     assert "not help" not in words
     assert words.endswith("; training was cut short by a bound on time.")
+
+
+@pytest.mark.parametrize(
+    ("method", "training", "what"),
+    [
+        (seeds_right(28, 28, 28), FULL, ""),  # it helps
+        (seeds_right(0, 0, 0), FULL, ""),  # it does not
+        (seeds_right(28, 28, 0), FULL, "seeds"),
+        (seeds_right(2, 2, 2), FULL, "tests"),
+        (seeds_right(2, 2, 2), Training(cut_short=True), "time"),
+    ],
+)
+def test_what_would_tell_more(method: np.ndarray, training: Training, what: str) -> None:
+    judged = judge({"plain": seeds_right(0, 0, 0), "method": method}, "plain", TWO_PARTS, training)
+    found, count = lacking(judged, "plain", TWO_PARTS, training)
+    assert found == what
+    assert (count > 28) == (what == "tests")
+
+
+def test_what_has_not_learned_takes_longer_and_few_rare_examples_take_more() -> None:
+    nothing = np.zeros((3, 56), dtype=bool)
+    few = [True] * 3 + [False] * 53
+    for rare, what in ((TWO_PARTS, "epochs"), (few, "epochs")):
+        assert lacking(judge({"plain": nothing, "method": nothing}, "plain", rare), "plain", rare)[0] == what
+    found = judge({"plain": ~nothing[:, ::-1] & ~nothing, "method": ~nothing}, "plain", few)
+    assert lacking(found, "plain", few) == ("", 0)  # plain is right everywhere
+    correct = seeds_right(0, 0, 0)
+    found = judge({"plain": correct, "method": correct}, "plain", few)
+    assert lacking(found, "plain", few)[0] == "tests"

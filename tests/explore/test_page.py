@@ -196,3 +196,7 @@ def test_hostile_tokens_of_the_data_stay_text(chromium: Page, tmp_path: Path) ->
         assert chromium.evaluate("document.querySelectorAll('img, script:not([src])').length") == 0
         assert text(chromium, "#kept") == "To keep samples, start recombine explore with -o FILE."
         assert failures(chromium) == []
+
+
+def test_it_opens_with_a_recombination(page: Page) -> None:
+    assert page.evaluate(f"{SAMPLE}.length") > 0  # it need not end by itself

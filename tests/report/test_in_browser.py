@@ -101,7 +101,7 @@ def test_samples_are_searched_and_filtered(page: Page) -> None:
     assert texts(page, "#samples-count") == ["65 of 65 samples on this page"]
     assert texts(page, "#samples-part") == [
         "Each method's first samples, of its first seed alone: 62 of 400 by recombine, 1 by <b>geca</b>, "
-        "1 of 400 by geca, 1 of 400 by oversampling. A network's surest come first."
+        "1 of 400 by geca, 1 of 400 by oversampling. A network's most probable come first."
     ]
     left, jump, run = "jump left and look", "jump", "run twice"
     for words, method, source, found in (

@@ -139,6 +139,14 @@ def test_training_stops_when_the_time_is_over_and_says_so() -> None:
     assert not trainer(epochs=1, max_time=1e6).run().stopped_early
 
 
+def test_how_far_training_is_is_told_by_the_bound_on_time_if_that_comes_first() -> None:
+    told = []
+    run = trainer(epochs=1_000, max_time=0.2)
+    run.run(lambda steps, total, history: told.append(steps / total - history.seconds / 0.2))
+    assert run.history.stopped_early
+    assert max(map(abs, told[:-1])) < 0.1
+
+
 @pytest.mark.parametrize("loss_per", ["sequence", "token"])
 def test_the_loss_is_the_mean_over_steps_of_the_models_own(loss_per: str) -> None:
     """With a rate of zero nothing changes, so that every step can be done again with the same dropout."""

@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from numbers import Integral
-from typing import Literal, Protocol, Self, overload
+from typing import Any, Literal, Protocol, Self, overload
 
 import numpy as np
 
+from recombine.data.code import kind_of
+from recombine.data.text import join
 from recombine.errors import RecombineError
 from recombine.example import Example
 
@@ -74,6 +77,26 @@ class Samples(Sequence[Example]):
         if len(self) > SHOWN_EXAMPLES:
             lines.append(f"… and {len(self) - SHOWN_EXAMPLES:,} more")
         return "\n  ".join(lines)
+
+    def to_pandas(self, *, tokens: str | None = None) -> Any:  # noqa: ANN401
+        """Returns a data frame with input, output, method and, if it is estimated, how likely each sample is right.
+
+        `tokens` are those that the augmenter was fitted with; default: code if all outputs are JSON, else words.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise RecombineError("to_pandas needs pandas.", hint="pip install pandas") from None
+        kind = tokens or kind_of(example.y for example in self)
+        origins = [example.provenance for example in self]
+        columns: dict[str, list[Any]] = {
+            "input": [join(example.x, kind) for example in self],
+            "output": [join(example.y, kind) for example in self],
+            "method": [origin.method if origin else None for origin in origins],
+        }
+        if self.estimate is not None:
+            columns["right"] = [origin.details.get("right") if origin else None for origin in origins]
+        return pandas.DataFrame(columns)
 
     @overload
     def __getitem__(self, index: int) -> Example: ...

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -26,6 +27,7 @@ from recombine.cli.train import train_cli
 from recombine.cli.training import Interrupted
 from recombine.cli.views import explore_cli, picture_cli, report_cli
 from recombine.errors import NothingMade, RecombineError
+from recombine.execution.terminal import VOICE
 
 FAILED, BAD_INPUT = 1, 2
 """Exit codes besides 0 and that of the interrupt key: something failed; the user's input or usage."""
@@ -45,7 +47,7 @@ class _UsageError(Protocol):
     def format_message(self) -> str: ...
 
 
-app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
 data = typer.Typer(help="Writes the paper's datasets: SCAN, and few-shot morphology of SIGMORPHON 2018.")
 paper = typer.Typer(help="Runs the paper's experiments anew, beside the published figures.")
 
@@ -92,7 +94,7 @@ app.add_typer(paper, name="paper")
 for _group, _functions in COMMANDS.items():
     for _function in _functions:
         _help, _command = as_command(_function)
-        _help = _help.replace("Example:\n", "\b\nExample:\n")  # keeps its lines apart
+        _help = re.sub(r"(?<=\S)\n(?=\S)", " ", _help).replace("Example:\n", "\b\nExample:\n")  # keeps its lines apart
         _group.command(_function.__name__.removesuffix("_cli"), help=_help)(_command)
 
 
@@ -127,6 +129,8 @@ def run(arguments: Sequence[str] | None) -> int:
     try:
         status = command.main(arguments, prog_name="recombine", standalone_mode=False)
     except RecombineError as error:
+        if VOICE["verbose"]:
+            traceback.print_exc()
         return _complain(str(_with_options(error)), FAILED if isinstance(error, NothingMade) else BAD_INPUT)
     except Interrupted as error:
         return _complain(str(error), INTERRUPTED)

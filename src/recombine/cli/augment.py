@@ -12,6 +12,7 @@ from recombine.cli.printing import print_json, say, say_next, working
 from recombine.cli.training import enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
 from recombine.example import Example
+from recombine.execution.terminal import explain
 from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
@@ -38,34 +39,24 @@ class Request:
     """What to make: the options as they were given, None for most that were not.
 
     Options:
-        method NAME: auto rehearses geca and spans and takes what can be trusted (learned for word forms, or if an
-            option is for networks); learned trains a network to recombine; geca exchanges fragments by rule; spans
-            exchanges pieces with what they stand for; both takes half from geca, as far as it goes, and the rest from
-            a network; oversample repeats what has something rare in it.
+        method NAME: auto tries two rules, geca and spans, and takes what can be trusted, or learned for word forms;
+            learned trains a network, for minutes; both is geca and learned; oversample repeats what is rare.
         n N: How many samples to make.
-        epsilon P: Keep only samples with a token in fewer than this share of the training examples (default: found
-            out).
+        precision P: With auto: keep samples that are at least as likely to be right, e.g. 0.9.
+        epsilon P: Keep only samples with a token in fewer than this share of the examples (default: found out).
         ngram N: With --epsilon: look at up to N tokens in a row.
-        resample: Keep only samples with something rare, or keep all (default: only those with something rare for
-            learned, both and spans, all for geca).
-        agreement: If samples must have something rare, reject those whose output leaves it out, or keep them.
-        gaps N: GECA: change up to N fragments together, more than one only if one does not give enough samples
-            (default: 1 for word forms, else 2).
-        prototypes N: How many training examples each sample is made from: 0, 1 or 2 (default: as many as the
-            neighborhoods have).
-        neighborhood RULE: Which examples can give which: long-short, long-long, swap, one-prototype or tagged; auto:
-            tagged for word forms, else the first that suits what is rare and covers three quarters of the examples.
+        resample: Keep only samples with something rare, or all (default: all for geca).
+        agreement: Reject samples whose output leaves out the rare thing in the input.
+        gaps N: GECA: change up to N fragments together (default: 1 for word forms, else 2).
+        prototypes N: How many examples a sample is made from: 0, 1 or 2 (default: as the neighborhoods have).
+        neighborhood RULE: Which examples can give which: long-short, long-long, swap, one-prototype, tagged or auto.
         temperature T: Below 1, samples are safer; above 1, more varied.
         novelty WHAT: What must be new: the pair, the input, or both input and output.
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
-        rehearse SECONDS: With auto: how long the rehearsal of each method may take (default: 30); 0 stands for
-            --method learned.
-        check CHECK: Keep only samples that pass: json (the output is JSON), brackets (its brackets and quotes come in
-            pairs), or a command, which reads input, tab, output, once for each sample, and passes it by exit code 0.
-        precision P: With auto: keep only samples that are right with at least this estimated probability (default:
-            all).
-        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output. Several
-            networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
+        rehearse SECONDS: With auto: the most that rehearsing a rule may take (default: 30); 0: --method learned.
+        check CHECK: Keep only outputs that are json, or have brackets in pairs, or what a COMMAND passes with exit
+            code 0; it reads input, tab, output.
+        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output.
     """
 
     method: str = AUTO
@@ -121,8 +112,8 @@ def augment_cli(
     Example:
       recombine augment scan/train.tsv -n 400 -o augmented.jsonl
 
-    If fewer can be made than were asked for, those are written and the account says why. While networks are trained,
-    FILE.training (or DIR.training, with --model) holds the state: after an interruption the same command goes on.
+    If fewer can be made than were asked for, those are written, and a sentence says why. After an interruption the
+    same command goes on.
     """
     from recombine.augmentation.recombination import KIND
     from recombine.data.files import write
@@ -205,7 +196,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     from recombine.own_data.augmenters import GECA, METHODS, Augmenter
     from recombine.own_data.checks import Check
 
-    method, display = METHODS[request.method], on_terminal(judged="held-out log-probability", max_time=request.max_time)
+    method, display = METHODS[request.method], on_terminal(judged="held-out log-probability")
     settings: dict[str, Any] = {"rarity": _rarity(request, examples), "agreement": request.agreement}
     settings |= {"progress": display, "validator": None if request.check is None else Check(request.check)}
     if request.gaps is not None:
@@ -235,6 +226,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
             ways += ["fewer --prototypes"] * (request.prototypes is not None)
             ways += ["--method geca, which needs none"] * bool(GECA().fit(examples).sample(1))
             raise RecombineError(error.message, hint=f"Try {' or '.join(ways)}.") from None
+    explain(augmenter.report_)
     if isinstance(augmenter, Augmenter) and augmenter.has_networks:
         default = augmenter.networks_.sampling
         temperature = request.temperature or default.decoding.temperature
@@ -255,6 +247,8 @@ def _rarity(request: Request, examples: Sequence[Example]) -> "Rarity":
     from recombine.augmentation.resample import Resampler, find_rare
 
     if request.epsilon is None:
+        if request.method == AUTO and request.resample:  # else it may keep others, too
+            return find_rare(examples).resampler or AUTO
         resample = request.method != "geca" if request.resample is None else request.resample
         return "auto" if resample or request.method == "oversample" else None
     rare = find_rare(examples, epsilon=request.epsilon, ngram=request.ngram)

@@ -39,7 +39,7 @@ def benchmark_cli(
     from recombine.paper.benchmark import Benchmark, RealTask, Results
 
     named, real = tuple(row.strip() for row in rows.split(",")), RealTask.of(task)
-    plan = Benchmark(real, named, seeds, max_time, device, source, output, sys.argv[1:], on_terminal(max_time=max_time))
+    plan = Benchmark(real, named, seeds, max_time, device, source, output, sys.argv[1:], on_terminal())
     try:
         with enough_memory():
             plan.run(force=force) if not show else None

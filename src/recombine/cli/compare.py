@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from typer import echo
 
 from recombine.cli import files
-from recombine.cli.options import AUTO, SERIAL, chosen_executor, device_of
-from recombine.cli.printing import counted, print_json, print_table, say, say_next
+from recombine.cli.options import AUTO, SERIAL, STANDARD, as_words, chosen_executor, device_of
+from recombine.cli.printing import counted, duration, print_json, print_table, say, say_next
 from recombine.cli.training import enough_memory, on_terminal, resumable, use_threads
 from recombine.inflection import ANALYSIS, are_inflections
 
@@ -72,7 +72,7 @@ def compare_cli(
       test FILE: Test examples (default: some of DATA, the rare above all).
       output RUN: A folder for all samples and run.json, for recombine report.
     """
-    from recombine.comparison.compare import GENERATORS, PREDICTORS, Plan, compare, forget
+    from recombine.comparison.compare import GENERATORS, MORE, PREDICTORS, Plan, compare, forget
     from recombine.comparison.document import SAMPLES_FOLDER, run_record, write_samples
     from recombine.comparison.splitting import given, hold_out
     from recombine.paper.records import provenance
@@ -99,7 +99,7 @@ def compare_cli(
     made = [] if folder is None else [str(folder / name) for name in names]
     with files.working_on(made[0] if made else None, made) as goes_on:
         with enough_memory(), resumable(folder and folder / state):
-            shown = on_terminal(max_time=plan.max_time)
+            shown = on_terminal()
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
         if folder is not None:
             origin = provenance(["recombine", *sys.argv[1:]], plan.device)
@@ -107,13 +107,20 @@ def compare_cli(
             run = run_record(found, title=title, command=origin["command"], provenance=origin)
             samples = write_samples(found, folder)
             say(f"Wrote {write_run(run, folder, force=force or goes_on)}, and all samples to {samples}.")
+            say(f"To look at them: recombine report {folder} -o report.html")
             forget(folder)
     _show(found, json=json)
-    if found.recommended or folder is None:
-        best = ("--method", found.recommended[0], "--resample") if found.recommended else ()
+    why, settings = found.further
+    if found.recommended:
+        best = ("--method", found.recommended[0], "--resample")
         say_next("augment", data, *reading.options, *best, "-n", str(plan.n), "-o", "augmented.jsonl")
+    elif why:
+        again = {**asdict(options), **settings, "test": test if settings else STANDARD}
+        words = as_words(again, asdict(Options()))
+        say(f"With {why}, training would take about {duration(found.seconds * (MORE if settings else 1))}.")
+        say_next("compare", data, *reading.options, *words, "-o", f"{Path(output or 'run')}-2")
     else:
-        say_next("report", str(folder), "-o", "report.html")
+        say_next("train", data, *reading.options, "-o", "predictor")
 
 
 def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:

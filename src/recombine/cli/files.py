@@ -35,11 +35,11 @@ class Reading:
     --format says, numbers of columns do not apply to it, and names do only where they are found.
 
     Options:
-        format FORMAT: The format of the files: tsv, csv, jsonl, scan, sigmorphon, parallel, or auto.
-        tokens KIND: What a token is in texts: words, characters, or code (words, numbers, brackets,
-            quotes, …; default: code if all outputs of a file are JSON, else words; with a model, as in its training).
-        columns X,Y[,TAGS]: The columns of TSV or CSV (or keys of JSONL) that hold input, output and tags, if any: by
-            name, as in the first line, or by number, from 1, if no line names them.
+        format FORMAT: Of the files: tsv, csv, jsonl, scan, sigmorphon, parallel or auto.
+        tokens KIND: What a token is: words, characters, or code (words, numbers, brackets, quotes, …). Default: code if
+            all outputs are JSON, else words; with a model, as in its training.
+        columns X,Y[,TAGS]: Which columns or JSONL keys are input, output and tags, if any: by name, as in the first
+            line; or by number, from 1, if no line names them.
     """
 
     format: str = AUTO

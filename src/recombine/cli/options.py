@@ -5,8 +5,9 @@ others, become options. Their help stands in the docstring of the command or dat
 METAVAR: help``; that of options which several commands share stands here, so that one name means one thing everywhere.
 """
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, cleandoc, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from recombine.errors import RecombineError, unknown
+from recombine.execution.terminal import VOICE
 
 if TYPE_CHECKING:
     from recombine.execution.executor import Executor
@@ -31,31 +33,48 @@ NOVELTIES = ("pair", "input", "both")
 SHARED = """What several commands share.
 
 Options:
-address HOST:PORT: With --executor ray: the cluster (default: $RAY_ADDRESS, else this machine alone).
+address HOST:PORT: With --executor ray: the cluster (default: $RAY_ADDRESS, else this machine).
 beam W: The width of beam search; 1 is greedy.
 device NAME: Where networks run: auto, cpu or cuda.
-direction NAME: For word forms: analysis (form → lemma, tags) or inflection (lemma, tags → form) (default: analysis).
+direction NAME: For word forms: analysis (form → lemma, tags; default) or inflection (lemma, tags → form).
 epochs N: Passes over the data (default: by size).
-executor NAME: Who works, with the same results: serial, processes (on this machine) or ray (on many machines).
+executor NAME: Who works, with the same results: serial, processes or ray (many machines).
 force: Replace files that exist.
 json: Print one JSON document for machines instead.
 markdown: Print Markdown instead.
 max_time SECONDS: Stop training after this time.
 model DIR: What recombine train wrote.
 output DIR: The folder to write to.
+quiet: Print only results, warnings and errors.
 seed N: The same seed gives the same result.
-seeds K: How many networks to train together, with seeds N, N+1, … (default: 1).
+seeds K: How many networks to train together, with seeds N, N+1, …; files are numbered (default: 1).
 size NAME: Networks: small or paper (default: small on a CPU).
 source DIR: A folder with LANGUAGE-train-high, instead of the web.
 test FILE: Test examples, to count how many recur.
 threads N: CPU threads (default: torch's own choice).
 train TRAIN: The training examples; - is standard input.
+verbose: Tell what was chosen and why, and where an error came from.
 """
+
+ADVANCED = (
+    *("agreement", "device", "direction", "epochs", "epsilon", "executor", "address", "gaps", "max_time", "model"),
+    *("neighborhood", "ngram", "novelty", "p_aug", "prototypes", "quiet", "rehearse", "resample", "seeds", "size"),
+    *("temperature", "threads", "verbose"),
+)
+"""Options that help shows in a group of their own, after those that one needs first."""
 
 
 def _more_than_0(value: float | None) -> float | None:
     if value is not None and not 0 < value < float("inf"):
         raise typer.BadParameter(f"{value:g} is not more than 0 and finite.")
+    return value
+
+
+def _existing(given: typer.CallbackParam, value: str | None) -> str | None:
+    """Finds a wrong path at once, before what takes seconds to import."""
+    if value not in (None, STANDARD) and not os.path.lexists(str(value)):
+        hint = f"Check the path. {given.metavar}: {getattr(given, 'help', '')}"
+        raise RecombineError("there is no such file or folder.", place=value, hint=hint)
     return value
 
 
@@ -73,6 +92,7 @@ NAMES = {"output": ("-o", "--output"), "n": ("-n", "--count"), "open_page": ("--
 
 LIMITS: dict[str, dict[str, Any]] = {
     **{name: {"min": 1} for name in ("epochs", "n", "population", "seeds", "threads")},
+    **{name: {"callback": _existing} for name in ("test", "train")},
     "beam": {"min": 1, "max": 1000},
     "executor": _one_of("executor", EXECUTORS),
     "gaps": {"min": 1, "max": 9},
@@ -105,8 +125,13 @@ def as_command(function: Callable[..., None]) -> tuple[str, Callable[..., None]]
         for field in fields(group):
             option = Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
             parameters.append(_declared(option, explained))
+    for name in VOICE:
+        parameters.append(_declared(Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=bool), {}))
 
     def command(**given: Any) -> None:  # noqa: ANN401
+        VOICE.update({name: given.pop(name) for name in VOICE})
+        if all(VOICE.values()):
+            raise RecombineError("--quiet and --verbose contradict each other.", hint="Leave one out.")
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         function(**given)
@@ -135,13 +160,23 @@ def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Pa
     name = parameter.name
     metavar, help = explained.get(name) or _SHARED.get(name, ("", ""))  # nothing where Python drops docstrings (-OO)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
-        declared = typer.Argument(metavar=metavar or None, help=help)
+        declared = typer.Argument(metavar=metavar or None, help=help, callback=_existing)  # all are read
     else:
-        option = name.replace("_", "-")
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
-        names = NAMES.get(name, (f"--{option}/--no-{option}" if is_switch else f"--{option}",))
-        declared = typer.Option(*names, metavar=metavar or None, help=help, **LIMITS.get(name, {}))
+        names = NAMES.get(name, (f"{_long(name)}/--no-{_long(name)[2:]}" if is_switch else _long(name),))
+        panel = "Advanced options" if name in ADVANCED else None
+        declared = typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **LIMITS.get(name, {}))
     return parameter.replace(annotation=Annotated[parameter.annotation, declared])
+
+
+def as_words(settings: Mapping[str, object], usual: Mapping[str, object]) -> list[str]:
+    """Returns the options for settings as words of a command, without those that are as usual."""
+    given = [(name, value) for name, value in settings.items() if value != usual.get(name)]
+    return [word for name, value in given for word in (NAMES.get(name, (_long(name),))[-1], f"{value}")]
+
+
+def _long(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def check_json(json: bool, output: str, what: str) -> None:

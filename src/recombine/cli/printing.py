@@ -5,31 +5,23 @@ import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from recombine.cli.options import STANDARD
+from recombine.execution.terminal import EVERY, describe, new_bar
+from recombine.execution.terminal import duration as duration
+from recombine.execution.terminal import progress as progress
+from recombine.execution.terminal import say as say
+from recombine.execution.terminal import working as working
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from recombine.execution.executor import Executor
     from recombine.execution.progress import Report
     from recombine.neighborhoods import Effort
     from recombine.training.fitted import History
-
-LINES = 10
-"""How many lines training says at most where there is no terminal."""
-
-EVERY = 30.0
-"""Seconds between two lines about one stage, where there is no terminal."""
-
-
-def say(text: str) -> None:
-    """Talks to the user, on standard error."""
-    typer.echo(text, err=True)
 
 
 def say_next(*words: str | None) -> None:
@@ -87,44 +79,6 @@ def percent(share: float) -> str:
 
 
 @contextmanager
-def working(on: str) -> Iterator[None]:
-    """Shows on a terminal that work is under way; elsewhere says nothing."""
-    bar = _new_bar(transient=True)
-    with bar or nullcontext():
-        if bar:
-            bar.add_task(on, total=None, now="")
-        yield
-
-
-@contextmanager
-def progress(
-    what: str, effort: float = 1.0, /, *, judged: str = "held out", max_time: float | None = None
-) -> Iterator["Report"]:
-    """Shows how far a stage is: a bar on a terminal; elsewhere lines, for training one for each tenth of the way.
-
-    The effort is ignored, since stages are shown one by one. For the other arguments see `describe`.
-    """
-    bar = _new_bar()
-    task = bar.add_task(what, total=None, now="") if bar else None
-    tenths, said = 0, time.monotonic()
-
-    def report(done: int, total: int, now: "History | str") -> None:
-        nonlocal tenths, said
-        text = now if isinstance(now, str) else describe(done, total, now, judged=judged, max_time=max_time)
-        if bar and task is not None:
-            bar.update(task, completed=done, total=total, now=text, refresh=True)
-        elif isinstance(now, str) and time.monotonic() - said >= EVERY:
-            said = time.monotonic()
-            say(f"{what}: {text}")
-        elif not isinstance(now, str) and LINES * done // total > tenths:
-            tenths = LINES * done // total
-            say(f"{what}: {100 * done // total} %, {text}")
-
-    with bar or nullcontext():
-        yield report
-
-
-@contextmanager
 def searching(what: str, examples: int, executor: "Executor | None" = None) -> Iterator["Effort"]:
     """Gives the effort of a search for neighborhoods: many examples are searched in parts, with progress.
 
@@ -143,25 +97,6 @@ def searching(what: str, examples: int, executor: "Executor | None" = None) -> I
         yield Effort(executor=executor or Processes(torch.get_num_threads()), report=report)
 
 
-def describe(
-    steps: int, total: int, history: "History", *, judged: str = "held out", max_time: float | None = None
-) -> str:
-    """Returns loss, evaluation and remaining time of training; of a population, the means.
-
-    What the evaluation after each epoch tells is `judged`, e.g. ``"held-out accuracy"``; `max_time` bounds training.
-    """
-    left = history.seconds * (total - steps) / steps
-    if max_time is not None:
-        left = min(left, max(0.0, max_time - history.seconds))
-    return f"{history.latest(judged)}, {duration(left)} left"
-
-
-def duration(seconds: float) -> str:
-    """Returns a time for people."""
-    whole = round(seconds)
-    return f"{whole} s" if whole < 100 else f"{round(whole / 60)} min"
-
-
 class MatrixProgress:
     """Shows how far a whole table is, stage by stage, and how long all that is left will take.
 
@@ -173,7 +108,7 @@ class MatrixProgress:
         self.began = self._said = time.monotonic()
         self.done = self.left = 0.0
         self._pace = 0.0  # seconds a unit of the stage under way
-        self.bar = _new_bar()
+        self.bar = new_bar()
         self._task = self.bar.add_task("", total=None, now="") if self.bar else None
 
     def expect(self, effort: float) -> None:
@@ -223,15 +158,3 @@ class MatrixProgress:
             self.bar.update(self._task, completed=self.done, total=self.done + self.left, now=text, refresh=True)
         elif time.monotonic() - self._said >= EVERY:
             self.say(text)
-
-
-def _new_bar(*, transient: bool = False) -> "Bar | None":
-    """Returns a bar if there is a terminal; no thread redraws it, since processes may be forked meanwhile."""
-    if not sys.stderr.isatty():
-        return None
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), TaskProgressColumn(), TimeElapsedColumn())
-    now, console = TextColumn("{task.fields[now]}"), Console(stderr=True, highlight=False)
-    return Progress(*columns, now, console=console, auto_refresh=False, transient=transient)

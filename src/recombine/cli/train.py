@@ -9,6 +9,7 @@ from recombine.cli.printing import counted, print_json, say, say_next
 from recombine.cli.training import enough_memory, on_terminal, outcome, resumable, use_threads
 from recombine.errors import RecombineError
 from recombine.example import Example
+from recombine.execution.terminal import explain
 from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
 
 
@@ -74,7 +75,7 @@ def train_cli(
         tokens=reading.kind,
         direction=learned or ANALYSIS,
         device=device,
-        progress=on_terminal(judged="held-out accuracy", max_time=max_time),
+        progress=on_terminal(judged="held-out accuracy"),
     )
     with files.working_on(output) as goes_on:
         with enough_memory(), resumable(state):
@@ -83,6 +84,7 @@ def train_cli(
         forget_state(state)
     networks, told = predictor.networks_, predictor.report_
     assert told is not None
+    explain(told)
     history, network = networks.fitted_.history, told.choices["network"]
     accuracy = fmean(history.evaluation[-1]) if history.evaluation else None
     if json:

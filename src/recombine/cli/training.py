@@ -1,5 +1,6 @@
 """What all commands with networks have in common: progress, time, threads, memory, interruptions."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
     from recombine.training.fitted import History
 
 
-def on_terminal(*, judged: str = "held out", max_time: float | None = None) -> "Display":
-    """Returns what shows on standard error how work goes; arguments as for `progress`."""
+def on_terminal(*, judged: str = "held out") -> "Display":
+    """Returns what shows on standard error how work goes; `judged` is as for `describe`."""
     from recombine.own_data.settings import Display
 
-    return Display(say=say, progress=partial(progress, judged=judged, max_time=max_time), searching=searching)
+    return Display(say=say, progress=partial(progress, judged=judged), searching=searching)
 
 
 class Interrupted(Exception):
@@ -55,11 +56,13 @@ def enough_memory() -> Iterator[None]:
 
 
 def use_threads(count: int | None) -> None:
-    """Sets how many threads a CPU uses; None leaves it to torch."""
-    if count is not None:
-        import torch
+    """Sets how many threads a CPU uses; None leaves it to torch, whose threads stall on a busy machine."""
+    import torch
 
+    if count is not None:
         torch.set_num_threads(count)
+    elif torch.get_num_threads() > 1 and hasattr(os, "getloadavg") and (load := os.getloadavg()[0]) >= 1:
+        say(f"The machine is busy (load {load:.1f} on {os.cpu_count()} cores). If this is slow, try --threads 1.")
 
 
 def outcome(history: "History") -> str:

@@ -13,7 +13,7 @@ from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, recommended, sentence
+from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, lacking, recommended, sentence
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
@@ -34,6 +34,9 @@ rare, so that they differ in how examples are made and in nothing else."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
+
+MORE = 3
+"""How many times the time, the epochs or the seeds are proposed where these did not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +138,31 @@ class Comparison:
     def verdict(self) -> str:
         """What to use, which methods help on rare and on other examples, and why nothing rare was tested if so."""
         told = sentence(self.judged, PLAIN, self.split.rare, self.training)
-        use = self.recommended[1] if self.recommended else ""
+        use, (why, _) = "Use the originals alone: no method is known to help.", self.further
+        if self.recommended:
+            use = self.recommended[1]
+        elif why:
+            use = f"It takes more to tell: {why}."
         return " ".join(filter(None, (use, told, self.split.shortfall)))
+
+    @property
+    def further(self) -> tuple[str, dict[str, float]]:
+        """What would tell more, and the plan's settings for it; empty if nothing would."""
+        what, count = lacking(self.judged, PLAIN, self.split.rare, self.training)
+        ways: dict[str, tuple[str, dict[str, float]]] = {
+            "": ("", {}),
+            "time": ("more time", {"max_time": MORE * (self.plan.max_time or self.seconds)}),
+            "epochs": ("longer training", {"epochs": MORE * len(self.history.loss)}),
+            "seeds": ("more seeds", {"seeds": MORE * self.plan.seeds}),
+            "tests": (f"about {count:,} {'rare ' * any(self.split.rare)}test examples", {}),
+        }
+        return ways[what]
+
+    @property
+    def seconds(self) -> float:
+        """How long networks were trained."""
+        learned = self.drawn.networks
+        return self.history.seconds + (learned.fitted_.history.seconds if learned else 0)
 
     @property
     def recommended(self) -> tuple[str, str] | None:
@@ -224,7 +250,7 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         except NoNeighborhood as error:
             return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
-    both = Both(rarity=rare, seeds=plan.seeds, progress=display, **plan.networks)
+    both = Both(rarity=rare, seeds=plan.seeds, progress=display or SILENT, **plan.networks)
     try:
         both.fit(split.train, checkpoint=state)
     except NoNeighborhood as error:

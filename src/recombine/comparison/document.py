@@ -42,7 +42,7 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
         for method in reversed(METHODS)
         if method in drawn and (method != BOTH or LEARNED not in drawn)
     }
-    shown = [(method, sample) for method, samples in first.items() for sample in samples[:SAMPLES]]
+    shown = [(method, sample) for method, samples in first.items() for sample in sorted(samples, key=_rank)[:SAMPLES]]
     rejected = sum((Counter(samples.rejected) for every in drawn.values() for samples in every), Counter[str]())
     learned = drawn.get(LEARNED) or drawn.get(BOTH)
     return records.Run(
@@ -97,6 +97,12 @@ def _curves(found: Comparison) -> tuple[records.Curve, ...]:
         )
         curves.append(records.Curve(method, tuple(found.steps), loss, held_out))
     return tuple(curves)
+
+
+def _rank(sample: Example) -> float:
+    """Returns a number by which samples of a network are in the order of the probability shown beside them."""
+    probability = sample.provenance.log_probability if sample.provenance else None
+    return 0.0 if probability is None else -probability
 
 
 def _sample(sample: Example, method: str) -> records.Sample:

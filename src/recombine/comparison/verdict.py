@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import Literal
 
 import numpy as np
@@ -173,6 +173,35 @@ def recommended(judged: Mapping[str, Mapping[Part, Judged]], plain: str) -> tupl
             gain = f"exact match on {part} examples {judged[plain][part].mean:.2f} → {helping[best]:.2f}"
             return best, f"Use {_spoken(best)}: {gain}."
     return None
+
+
+def lacking(
+    judged: Mapping[str, Mapping[Part, Judged]], plain: str, rare: Sequence[bool], training: Training = FULL
+) -> tuple[Literal["time", "epochs", "seeds", "tests", ""], int]:
+    """Returns what more of would tell whether a method helps, and of test examples how many; "" if nothing would.
+
+    What counts are rare test examples, if there are any, and predictors that are not right everywhere already.
+    """
+    part: Part = "rare" if any(rare) else "other"
+    unclear = [
+        found[part]
+        for method, found in judged.items()
+        if method not in (plain, *training.without_samples) and found[part].verdict == UNCLEAR
+    ]
+    if not unclear or judged[plain][part].mean == 1:
+        return "", 0
+    if training.cut_short:
+        return "time", 0
+    if not training.has_learned(judged[plain]["other"].mean):
+        return "epochs", 0
+    if any(found.torn for found in unclear):
+        return "seeds", 0
+    least = min((found.p for found in unclear if found.p is not None), default=1.0)
+    # A mean is as many standard errors from nothing as the root of the number of examples: 2.8 of them are seen in
+    # four cases of five.
+    seen = max(0.5, NormalDist().inv_cdf(1 - max(least, 1e-9) / 2))
+    count = sum(rare) if part == "rare" else len(rare)
+    return "tests", max(TELLING, math.ceil(count * (2.8 / seen) ** 2))
 
 
 _CLAUSES = {

@@ -206,7 +206,8 @@ class OwnDataAugmenter(Settings, ABC):
         validator: A function that tells which samples are kept (see ``Judge``), or a `Check`. None: all are.
         agreement: Whether samples that must have something rare are rejected if their output leaves it out; see
             `agreement_filter`.
-        progress: Shows how work goes; a function is told, after every epoch, how training goes.
+        progress: Shows how work goes; a function is told, after every epoch, how training goes. None: shown to people
+            at a terminal or notebook; False: not shown.
         examples_: The examples it was fitted to.
         report_: What was chosen, how training went, and what was tried, kept and rejected by the last call of
             ``sample``.
@@ -218,7 +219,7 @@ class OwnDataAugmenter(Settings, ABC):
     tokens: str | None = None
     validator: Judge | None = None
     agreement: bool = True
-    progress: Report | Display | None = None
+    progress: Report | Display | bool | None = None
     examples_: tuple[Example, ...] = field(default=(), init=False, repr=False)
     report_: Account | None = field(default=None, init=False, repr=False)
     _learned: Learned | None = field(default=None, init=False, repr=False)

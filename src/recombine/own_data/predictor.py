@@ -63,7 +63,8 @@ class Predictor(Settings):
             default: code if all outputs are JSON, else words.
         direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
-        progress: Shows how work goes; a function is told, after every epoch, how training goes.
+        progress: Shows how work goes; a function is told, after every epoch, how training goes. None: shown to people
+            at a terminal or notebook; False: not shown.
         report_: What was chosen from the data, and why (``report_.choices``), and how training went.
         tokens_: What a token of a string was in training.
     """
@@ -76,7 +77,7 @@ class Predictor(Settings):
     tokens: str | None = None
     direction: str = ANALYSIS
     device: str = "auto"
-    progress: Report | Display | None = None
+    progress: Report | Display | bool | None = None
     report_: Account | None = field(default=None, init=False, repr=False)
     tokens_: str = field(default="words", init=False, repr=False)
     _fitted: predictor.Predictor | None = field(default=None, init=False, repr=False)

@@ -19,6 +19,7 @@ from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.execution.executor import Executor
 from recombine.execution.progress import Progress, Report, Say, no_progress
+from recombine.execution.terminal import by_default
 from recombine.inflection import is_tag
 from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort
 from recombine.own_data.choices import Choice
@@ -68,10 +69,15 @@ def check_function(name: str, value: object) -> None:
         raise RecombineError(f"the {name} is {value!r}, expected a function or None.")
 
 
-def shown(progress: Report | Display | None) -> Display:
-    """Returns what a user's setting of ``progress`` stands for; a function is told how training goes."""
-    if progress is None or isinstance(progress, Display):
-        return progress or SILENT
+def shown(progress: Report | Display | bool | None) -> Display:
+    """Returns what a user's setting of ``progress`` stands for; a function is told how training goes.
+
+    None shows people at a terminal or notebook how far work is, and False nothing.
+    """
+    if isinstance(progress, Display):
+        return progress
+    if progress is None or isinstance(progress, bool):
+        return SILENT if progress is False else Display(progress=by_default())
     check_function("progress", progress)
     return Display(progress=lambda what, *_: nullcontext(progress if what.startswith(TRAINING) else None))
 

@@ -119,7 +119,14 @@ class Trainer:
             self._set_rates(epoch + 1)
             self.history.seconds += time.perf_counter() - began
             if report is not None:
-                report((epoch + 1) * self.duration.steps_per_epoch, self.duration.steps, self.history)
+                steps, total, most = (
+                    (epoch + 1) * self.duration.steps_per_epoch,
+                    self.duration.steps,
+                    self.recipe.max_time,
+                )
+                if most is not None:  # how many steps there is time for, as far as one can tell
+                    total = max(steps, min(total, round(steps * most / self.history.seconds)))
+                report(steps, total, self.history)
         self._put_back()
         self.whole.eval()
         return self.history

@@ -249,6 +249,8 @@ async function load() {
   makePrototypes(model.prototypes);
   listen();
   if (model.prototypes) await drawPrototypes();
+  start();
+  await goOn();
   document.body.dataset.ready = "yes";
 }
 

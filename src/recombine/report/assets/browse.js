@@ -118,7 +118,7 @@ const partShown = (methods) => {
     const row = run.comparison.find((compared) => compared.method === method);
     return `${count(here)}${row ? ` of ${count(row.new_examples[0])}` : ""} by ${method}`; // no row: drawn for both
   });
-  return `Each method's first samples, of its first seed alone: ${parts.join(", ")}. A network's surest come first.`;
+  return `Each method's first samples, of its first seed alone: ${parts.join(", ")}. A network's most probable come first.`;
 };
 
 const showSamples = () => {

@@ -7,7 +7,9 @@ const RAREST = 20; // the number of rare things that are named
 const showHeader = () => {
   document.title = `${run.title}: ${document.title}`;
   at("title").textContent = run.title;
-  at("verdict").textContent = run.verdict;
+  const end = run.verdict.search(/\. [A-Z]|$/) + 1;
+  const [what, why] = [run.verdict.slice(0, end), run.verdict.slice(end)]; // what to do, and why
+  if (what) at("verdict").append(make("strong", {}, what), why);
   const { train, test, rare_test: rare, held_out: heldOut, phenomena } = run.data;
   const whence = heldOut ? "held out of the file" : "from a file of their own";
   at("data").append(
@@ -76,7 +78,7 @@ const showComparison = () => {
   const seeds = Math.max(...run.comparison.map(({ scores }) => scores.all.length));
   const both = run.comparison.some(({ method }) => method === "both");
   const caption =
-    `Score on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
+    `Exact match on all test examples, on those with something rare, and on the others: mean ± standard deviation over ` +
     `${counted(seeds, "seed", "seeds")}, one dot each from 0 to 1. The best mean is bold; p is of the difference ` +
     `from plain, ▲ better, ▼ worse.${both ? " With both, geca makes half of the samples, as far as it goes, and networks the others." : ""}`;
   place.append(table(caption, ["method", ...PARTS], rows));

@@ -145,5 +145,5 @@ const chart = (title, name) => {
 const showCurves = () => {
   if (!run.curves.length) return nothing(at("curves-charts"), "No learning curves were kept.");
   at("curves-legend").append(...run.curves.map(({ method }, number) => make("span", {}, lineSample(number), method)));
-  at("curves-charts").append(chart("Training loss", "loss"), chart("Held-out score", "held_out"));
+  at("curves-charts").append(chart("Training loss", "loss"), chart("Held-out exact match", "held_out"));
 };
