@@ -248,7 +248,7 @@ def _rarity(request: Request, examples: Sequence[Example]) -> "Rarity":
 
     if request.epsilon is None:
         if request.method == AUTO and request.resample:  # else it may keep others, too
-            return find_rare(examples).resampler or AUTO
+            return find_rare(examples).resampler or "auto"
         resample = request.method != "geca" if request.resample is None else request.resample
         return "auto" if resample or request.method == "oversample" else None
     rare = find_rare(examples, epsilon=request.epsilon, ngram=request.ngram)
