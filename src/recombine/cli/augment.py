@@ -39,8 +39,8 @@ class Request:
     """What to make: the options as they were given, None for most that were not.
 
     Options:
-        method NAME: auto tries two rules, geca and spans, and takes what can be trusted, or learned for word forms;
-            learned trains a network, for minutes; both is geca and learned; oversample repeats what is rare.
+        method NAME: geca, spans, auto (whichever of the two can be trusted; learned for word forms), learned (trains a
+            network, for minutes), both (geca and learned) or oversample (repeats what is rare).
         n N: How many samples to make.
         precision P: With auto: keep samples that are at least as likely to be right, e.g. 0.9.
         epsilon P: Keep only samples with a token in fewer than this share of the examples (default: found out).
@@ -54,8 +54,7 @@ class Request:
         novelty WHAT: What must be new: the pair, the input, or both input and output.
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
         rehearse SECONDS: With auto: the most that rehearsing a rule may take (default: 30); 0: --method learned.
-        check CHECK: Keep only outputs that are json, or have brackets in pairs, or what a COMMAND passes with exit
-            code 0; it reads input, tab, output.
+        check CHECK: Keep only outputs that are json, or brackets (in pairs), or what a shell COMMAND lets pass.
         output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output.
     """
 
@@ -107,13 +106,10 @@ def augment_cli(
     force: bool = False,
     json: bool = False,
 ) -> None:
-    """Makes new training examples from old ones.
+    """Makes new training examples from old ones. After an interruption the same command goes on.
 
     Example:
       recombine augment scan/train.tsv -n 400 -o augmented.jsonl
-
-    If fewer can be made than were asked for, those are written, and a sentence says why. After an interruption the
-    same command goes on.
     """
     from recombine.augmentation.recombination import KIND
     from recombine.data.files import write

@@ -160,7 +160,8 @@ def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Pa
     name = parameter.name
     metavar, help = explained.get(name) or _SHARED.get(name, ("", ""))  # nothing where Python drops docstrings (-OO)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
-        declared = typer.Argument(metavar=metavar or None, help=help, callback=_existing)  # all are read
+        is_path = name != "task"  # all others are read
+        declared = typer.Argument(metavar=metavar or None, help=help, callback=_existing if is_path else None)
     else:
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
         names = NAMES.get(name, (f"{_long(name)}/--no-{_long(name)[2:]}" if is_switch else _long(name),))
