@@ -8,6 +8,7 @@ from typing import NamedTuple
 from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
 from recombine.example import Example, Tokens
+from recombine.neighborhoods import HOLE
 
 AGREEMENT = 0.95
 """Numbers are places if this share of the words are always, or never, pointed at."""
@@ -272,6 +273,14 @@ class Parts:
             if number + 1 < len(found):
                 joined.append((ending, (0, -1)))
         return tuple(token for token, _ in joined), [source for _, source in joined]
+
+    def apart(self, sentence: Sentence, cut: Cut) -> tuple[Tokens, Tokens] | None:
+        """Returns what is left of an output, and a word's part; None for statements, which name words by places."""
+        if not isinstance(cut.pieces, Called):
+            return None
+        positions = cut.pieces.positions
+        frame = tuple(HOLE if place in positions else token for place, token in enumerate(sentence.y))
+        return frame, (sentence.y[positions[0]],)
 
     def _moved(self, token: str, place: int) -> str:
         return str(place + self._numbers.first) if token in self._numbers.digits else token

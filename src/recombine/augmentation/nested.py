@@ -7,12 +7,13 @@ from typing import NamedTuple
 from recombine.augmentation.alignment import Alignment
 from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
 from recombine.example import Example, Tokens
+from recombine.neighborhoods import HOLE
 
 OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
 _PAIRS = dict(zip("([{", ")]}", strict=True))
 
-HERE, HOLE, END_OF_HOLE = "⟨here⟩", "⟨hole⟩", "⟨end⟩"
-"""In a frame: where the phrase's part was, and the bounds of what stood inside of that."""
+HERE, END_OF_HOLE = "⟨here⟩", "⟨end⟩"
+"""In a frame: where the phrase's part was, and where what stood inside of that, after a `HOLE`, ends."""
 
 NESTED = 0.5
 """Outputs are read by their brackets if more than this share of them has some."""
@@ -149,6 +150,17 @@ class Text:
             position = last
         sources += [(0, place) for place in range(position, len(one.y))]
         return tuple((one.y, other.y)[whose][place] for whose, place in sources), sources
+
+    def apart(self, sentence: Sentence, cut: Cut) -> tuple[Tokens, Tokens] | None:
+        """Returns what is left of an output, and a phrase's part, with holes where something was or may come."""
+        y, (runs, hole) = sentence.y, cut.pieces
+        frame: list[str] = []
+        position = 0
+        for first, last in runs:
+            frame += (*y[position:first], HOLE)
+            position = last
+        part = y[slice(*runs[0])] if hole is None else (*y[slice(*runs[0])], HOLE, *y[slice(*runs[1])])
+        return (*frame, *y[position:]), part
 
     @staticmethod
     def _named(sentence: Sentence, positions: Sequence[int], names: Mapping[str, str]) -> Tokens:

@@ -18,6 +18,7 @@ from recombine.augmentation.nested import Text
 from recombine.augmentation.protocol import Novelty
 from recombine.augmentation.sentences import Cut, Key, Sentence
 from recombine.example import Example, Provenance, Tokens
+from recombine.neighborhoods import HOLE
 
 LONGEST_INPUT, LONGEST_OUTPUT, LONGEST_PHRASE = 60, 300, 24
 """Longer sequences are not cut, and no longer phrases are cut out of them, in tokens."""
@@ -73,6 +74,9 @@ class View(Protocol):
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
+
+    def apart(self, sentence: Sentence, cut: Cut) -> tuple[Tokens, Tokens] | None:
+        """Returns what is left of an output, and a phrase's part, with holes; None if parts change when they move."""
 
 
 class Site(NamedTuple):
@@ -181,6 +185,7 @@ class Phrases:
         if len({word for number in fitting for word in examples[number].x}) > VOCABULARY:
             fitting = []
         self._initial = _sentence_case([examples[number].x for number in fitting])
+        self._raised = {lower: upper for upper, lower in self._initial.items()}
         known = [Example(self._lower(examples[number].x), examples[number].y) for number in fitting]
         numbers = pointers(known)
         self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
@@ -209,6 +214,9 @@ class Phrases:
 
     def _lower(self, x: Tokens) -> Tokens:
         return (self._initial.get(x[0], x[0]), *x[1:])
+
+    def _as_written(self, x: Tokens) -> Tokens:
+        return (self._raised.get(x[0], x[0]), *x[1:])
 
     def _sentences(self, numbers: Sequence[int], known: Sequence[Example], frames: "_Frames") -> list[Sentence]:
         """Returns examples ready for cutting: of those that differ in words of a class, a few, in random order.
@@ -270,8 +278,36 @@ class Phrases:
         known = self._words_for.get(leaving, set())
         return (leaving, coming) not in self.refuted and (len(known) < DENSE or coming in known)
 
+    def cuts(self) -> Iterator[tuple[int, Example, Example]]:
+        """Yields frames and phrases of the training examples: (number of the example, frame, phrase)."""
+        for sites in self._sites.values():
+            for site in sites:
+                if site.cut.stop - site.cut.start < len(site.sentence.x) and (parts := self._apart(site)):
+                    yield site.sentence.origins[0][0], *parts
+
+    def offers(self, novel: Novelty, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+        """Yields frames and phrases of the training examples that new pairs are made of, not of other new pairs."""
+        for _, site, coming in self._exchanges(novel, rng):
+            if all(len({number for number, _ in each.sentence.origins}) == 1 for each in (site, coming)):
+                frame, phrase = self._apart(site), self._apart(coming)
+                if frame and phrase:
+                    yield frame[0], phrase[1]
+
+    def _apart(self, site: Site) -> tuple[Example, Example] | None:
+        sentence, cut = site
+        outputs = self._view.apart(sentence, cut)
+        if outputs is None:
+            return None
+        x = self._as_written(sentence.x)
+        frame = Example((*x[: cut.start], HOLE, *x[cut.stop :]), outputs[0])
+        return frame, Example(sentence.x[cut.start : cut.stop], outputs[1])
+
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
-        """Yields new pairs, each input once and only what is novel.
+        """Yields new pairs, each input once and only what is novel."""
+        return (self._example(*exchange) for exchange in self._exchanges(novel, rng))
+
+    def _exchanges(self, novel: Novelty, rng: np.random.Generator) -> Iterator[tuple[Sentence, Site, Site]]:
+        """Yields new pairs, each input once and only what is novel: with the phrase that left and the one that came.
 
         If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
         phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
@@ -328,7 +364,7 @@ class Phrases:
             stale[which] = 0
             if len(x) <= LONGEST_INPUT and len(y) <= LONGEST_OUTPUT:
                 fresh.append(sentence)
-            yield self._example(sentence, site, coming)
+            yield sentence, site, coming
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
         """Returns how often to draw by each rule: rare words more often, phrases by what speaks for them."""
@@ -344,8 +380,7 @@ class Phrases:
         numbers = list(dict.fromkeys(number for number, _ in sentence.origins if number >= 0))
         tokens = {number: self._examples[number].x + self._examples[number].y for number in numbers}
         place = {number: rank for rank, number in enumerate(numbers, 1)}
-        initial = {lower: upper for upper, lower in self._initial.items()}
-        x = (initial.get(sentence.x[0], sentence.x[0]), *sentence.x[1:])
+        x = self._as_written(sentence.x)
         left, came = (" ".join(each.sentence.x[each.cut.start : each.cut.stop]) for each in (site, coming))
         provenance = Provenance(
             "spans",

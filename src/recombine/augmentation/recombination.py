@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import Samples, Validator, check_request, distinct_examples, turned_down, unfitted
 from recombine.augmentation.sampler import Prototypes, Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
@@ -21,7 +22,7 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.device import resolve
-from recombine.neighborhoods import NEIGHBORHOODS, Neighborhoods, Omega, Rule, compatible, focused
+from recombine.neighborhoods import HOLE, Neighborhoods, Omega, Rule, compatible, focused
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
 from recombine.training.fitted import Fitted
@@ -108,6 +109,9 @@ class Recombination:
     ) -> Self:
         """Trains each network on examples of its own, with their neighborhoods; all share one vocabulary."""
         sizes = tuple(map(len, examples))
+        if any(found.parts for found in neighborhoods):
+            message = f"networks with examples of their own cannot have a {neighborhoods[0].rule} neighborhood."
+            raise RecombineError(message, hint="Train them one by one.")
         # One table of all examples: a network's own are those from its border to the next.
         borders = np.cumsum((0, *sizes))[:-1].astype(np.int32)
         rows = [found.rows + border for found, border in zip(neighborhoods, borders, strict=True)]
@@ -138,10 +142,10 @@ class Recombination:
         self.neighborhoods_ = neighborhoods.with_prototypes(self.prototypes)
         if not self.prototypes:  # nothing is rebuilt from anything: examples without neighbors count, too
             self.neighborhoods_ = replace(self.neighborhoods_, rows=_alone(len(examples)))
-        self.examples_, self.sizes_, self.vocabulary_ = tuple(examples), sizes, Vocabulary.of(examples)
-        corpus = Corpus.for_recombination(
-            self.examples_, self.neighborhoods_.rows, self.vocabulary_, resolve(self.device)
-        )
+        self.examples_, self.sizes_ = tuple(examples), sizes
+        everything = (*self.examples_, *self.neighborhoods_.parts)
+        self.vocabulary_ = Vocabulary.of(everything)
+        corpus = Corpus.for_recombination(everything, self.neighborhoods_.rows, self.vocabulary_, resolve(self.device))
         copying = self.recipe.network.copying if self.prototypes or self.recipe.network.own_attention else "none"
         own = [[Group(np.flatnonzero(self._are_of(places)))] for places in self._owned()]
         self.fitted_: Fitted = fit(
@@ -210,7 +214,7 @@ class Recombination:
         drawn = [self._prototypes(places) for places in owned]
         sampler = Sampler(
             self.fitted_.model,
-            self.examples_,
+            (*self.examples_, *self.neighborhoods_.parts),
             self.vocabulary_,
             drawn if self.sizes_ else drawn * len(self.seeds),
             self.sampling,
@@ -230,7 +234,8 @@ class Recombination:
         else:
             omega = self.omega(neighborhoods, own)
         if self.focus is not None:
-            omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
+            everything = (*own, *map(_without_holes, neighborhoods.parts))
+            omega = focused(omega, [turned_down(example, self.focus) is None for example in everything])
         return lambda count, rng: omega.draw(count, rng).astype(np.int64) + places.start
 
     def settings(self) -> dict[str, Any]:
@@ -262,7 +267,7 @@ class Recombination:
         settings = read_model(folder, KIND, needed=(WEIGHTS, EXAMPLES, NEIGHBORHOODS_FILE))
         stored = Stored.read(folder, settings, device)
         with fitting(folder):
-            rule, prototypes = NEIGHBORHOODS[settings["rule"]], typed(settings["prototypes"], int)
+            rule, prototypes = RULES[settings["rule"]], typed(settings["prototypes"], int)
             augmenter = cls(
                 typed(settings["rule_settings"], rule),
                 stored.recipe,
@@ -277,12 +282,23 @@ class Recombination:
             augmenter.examples_ = tuple(read(folder / EXAMPLES))
             augmenter.sizes_ = typed(settings.get("sizes", []), tuple[int, ...])
             augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
-            rows, examples = augmenter.neighborhoods_.rows, len(augmenter.examples_)
-            if rows.dtype.kind != "i" or rows.ndim != 2 or rows.shape[1] <= prototypes:
-                raise ValueError(f"rows of {rows.dtype}, {rows.shape}")
-            if rows.size and not 0 <= rows.min() <= rows.max() < examples:
-                raise ValueError(f"rows of more than {examples} examples")
+            found, examples = augmenter.neighborhoods_, len(augmenter.examples_)
+            everything = (*augmenter.examples_, *found.parts)
+            if found.rows.ndim != 2 or found.rows.shape[1] <= prototypes:
+                raise ValueError(f"rows of {found.rows.dtype}, {found.rows.shape}")
+            for rows, most in (
+                (found.rows[:, :1], examples),
+                (found.rows, len(everything)),
+                (found.offered, len(everything)),
+            ):
+                if rows is not None and (rows.dtype.kind != "i" or not ((rows >= 0) & (rows < most)).all()):
+                    raise ValueError(f"rows of more than {most} examples and parts")
         return augmenter
+
+
+def _without_holes(part: Example) -> Example:
+    x, y = (tuple(token for token in side if token != HOLE) for side in (part.x, part.y))
+    return Example(x, y)
 
 
 def _alone(count: int) -> np.ndarray:

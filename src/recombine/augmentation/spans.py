@@ -24,6 +24,7 @@ from recombine.augmentation.protocol import (
 )
 from recombine.errors import unknown
 from recombine.example import Example, Provenance, Tokens
+from recombine.neighborhoods import HOLE
 
 Pieces = tuple[Tokens, ...]
 
@@ -69,7 +70,7 @@ class Spans:
     """
 
     novel: Novelty = "input"
-    _fitted: "_Fitted | None" = field(default=None, init=False, repr=False)
+    _fitted: "Exchanges | None" = field(default=None, init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Finds pieces, what they stand for, and which may take whose place.
@@ -79,7 +80,7 @@ class Spans:
         """
         if self.novel not in get_args(Novelty):
             raise unknown("kind of novelty", self.novel, get_args(Novelty))
-        self._fitted = _Fitted(distinct_examples(examples, least=2, who="Spans"), self.novel)
+        self._fitted = Exchanges(distinct_examples(examples, least=2, who="Spans"), self.novel)
         return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
@@ -111,7 +112,7 @@ class Spans:
             shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}{why}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
-    def _candidates(self, fitted: "_Fitted", n: int, seed: int) -> Iterator[Example]:
+    def _candidates(self, fitted: "Exchanges", n: int, seed: int) -> Iterator[Example]:
         """Yields new pairs, by pieces and by phrases in turn, each input once."""
         generators = [np.random.default_rng(seed), np.random.default_rng((seed, 1))]
         by_phrases = islice(fitted.phrases.novel_pairs(fitted.novel, generators[1]), TRIED * n)
@@ -123,8 +124,8 @@ class Spans:
                 yield candidate
 
 
-class _Fitted:
-    """What is known after ``fit``.
+class Exchanges:
+    """Which pieces and phrases of some examples may take whose place.
 
     Args:
         examples: The training examples, all different.
@@ -214,9 +215,7 @@ class _Fitted:
         outputs = {example.y for example in self.examples}
         novel, known, seen = self.novel, {(example.x, example.y) for example in self.examples}, set()
         for number in in_random_order(self._ends[-1] if self._ends else 0, rng):
-            place = bisect_right(self._ends, number)
-            swap = self.swaps[place]
-            site = self._sites[swap.leaving][self._ends[place] - 1 - number]
+            site, swap = self._numbered(number)
             if swap.coming in self._x[site]:
                 continue
             leaving, coming = self.stands_for[swap.leaving], self.stands_for[swap.coming]
@@ -227,6 +226,46 @@ class _Fitted:
                 continue
             seen.add(x)
             yield Example(x, y, self._provenance(site, swap))
+
+    def cuts(self) -> Iterator[tuple[int, Example, Example]]:
+        """Yields what is left of the examples without a span, and the span: (number of the example, frame, span)."""
+        for piece, numbers in self._sites.items():
+            for number in numbers:
+                if len(self._x[number]) > 1:
+                    yield number, self._frame(number, piece), Example(piece, self.stands_for[piece])
+        yield from self.phrases.cuts()
+
+    def offers(self, places: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+        """Yields frames and spans that may take the place there, but only what makes new inputs.
+
+        Each piece comes to at most so many `places`, drawn at random; so do phrases, for each piece that there is.
+        """
+        inputs = {example.x for example in self.examples}
+        starts = [0, *self._ends]
+        by_piece: dict[Tokens, list[int]] = defaultdict(list)
+        for number, swap in enumerate(self.swaps):
+            by_piece[swap.coming].append(number)
+        for coming, swaps in by_piece.items():
+            # The swaps of a piece stand together, and so do their places.
+            first, last = starts[swaps[0]], starts[swaps[-1] + 1]
+            found = 0
+            for number in islice(in_random_order(last - first, rng), TRIED * places):
+                site, swap = self._numbered(first + number)
+                if found < places and _exchanged(self._x[site], swap.leaving, coming) not in inputs:
+                    found += 1
+                    yield self._frame(site, swap.leaving), Example(coming, self.stands_for[coming])
+        yield from islice(self.phrases.offers("input", rng), places * len(self._sites))
+
+    def _numbered(self, number: int) -> tuple[int, Swap]:
+        """Returns the place of this number, of all places of all swaps: the example, and the swap."""
+        place = bisect_right(self._ends, number)
+        swap = self.swaps[place]
+        return self._sites[swap.leaving][self._ends[place] - 1 - number], swap
+
+    def _frame(self, number: int, piece: Tokens) -> Example:
+        """Returns what is left of an example without a piece."""
+        x, y = self._x[number], self._y[number]
+        return Example(_exchanged(x, piece, (HOLE,)), _exchanged(y, self.stands_for[piece], (HOLE,)))
 
     def _provenance(self, site: int, swap: Swap) -> Provenance:
         shows = self._sites[swap.coming][0]

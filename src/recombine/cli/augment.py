@@ -49,7 +49,8 @@ class Request:
         agreement: Reject samples whose output leaves out the rare thing in the input.
         gaps N: GECA: change up to N fragments together (default: 1 for word forms, else 2).
         prototypes N: How many examples a sample is made from: 0, 1 or 2 (default: as the neighborhoods have).
-        neighborhood RULE: Which examples can give which: long-short, long-long, swap, one-prototype, tagged or auto.
+        neighborhood RULE: Which examples can give which: spans, long-short, long-long, swap, one-prototype, tagged or
+            auto.
         temperature T: Below 1, samples are safer; above 1, more varied.
         novelty WHAT: What must be new: the pair, the input, or both input and output.
         model DIR: Draw samples from the model in this folder; if there is none, save it there.

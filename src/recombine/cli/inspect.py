@@ -33,14 +33,14 @@ def inspect_cli(
 
     Options:
       epsilon P: A token in fewer than this share of the examples is rare (default: as for augment).
-      neighborhood RULE: one-prototype, long-short, long-long, swap, tagged, all or none; auto: the one that augment
-        chooses.
+      neighborhood RULE: one-prototype, long-short, long-long, swap, tagged, spans, all or none; auto: the one that
+        augment chooses.
     """
+    from recombine.augmentation.frames import RULES
     from recombine.data.files import first_line
-    from recombine.neighborhoods import NEIGHBORHOODS
     from recombine.own_data.inspection import inspect
 
-    known = (AUTO, "all", "none", *NEIGHBORHOODS)
+    known = (AUTO, "all", "none", *RULES)
     if neighborhood not in known:
         raise unknown("neighborhood", neighborhood, known)
     reading = reading.settled(train)

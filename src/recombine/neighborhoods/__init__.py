@@ -1,12 +1,13 @@
 """From examples to (target, prototypes): which training pairs could have given each training pair."""
 
-from recombine.neighborhoods.neighborhood import Neighborhoods
+from recombine.neighborhoods.neighborhood import HOLE, Neighborhoods
 from recombine.neighborhoods.omega import Omega, compatible, focused
 from recombine.neighborhoods.rules import NEIGHBORHOODS, LongLong, LongShort, OnePrototype, Swap, Tagged
 from recombine.neighborhoods.search import ALONE, Effort, Rule, trial_step
 
 __all__ = [
     "ALONE",
+    "HOLE",
     "NEIGHBORHOODS",
     "Effort",
     "LongLong",

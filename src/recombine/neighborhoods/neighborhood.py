@@ -1,18 +1,22 @@
 """The record that a neighborhood rule leaves behind: rows (target, prototypes), how they came about, and its file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from recombine.data.store import read_rows, write_rows
+from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
-from recombine.example import Example
+from recombine.example import Example, Tokens
 from recombine.neighborhoods.index import Integers
 
 Setting = str | int | float | bool | None
+
+HOLE = "⎵"
+"""Stands in a part, on both sides, where something was taken out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,12 +29,16 @@ class Neighborhoods:
         rule: The name of the rule.
         settings: The settings of the rule, and the seed.
         passed: How many distinct examples there were, and how many met each condition of the rule, in the rule's order.
+        parts: Prototypes that are no examples but parts of some; rows count them on after the last example.
+        offered: Rows (first prototype, ...) to sample with, where the rule itself says which suit each other.
     """
 
     rows: Integers
     rule: str
     settings: Mapping[str, Setting] = field(default_factory=dict)
     passed: Mapping[str, int] = field(default_factory=dict)
+    parts: tuple[Example, ...] = ()
+    offered: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -57,7 +65,7 @@ class Neighborhoods:
         rows = self.rows[:, : n + 1]
         first = np.ones(len(rows), np.bool_)  # of equal ones, which are neighbors, since rows are sorted
         first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-        return type(self)(rows[first], self.rule, self.settings, self.passed)
+        return replace(self, rows=rows[first], offered=self.offered if n == self.prototypes else None)
 
     def require_rows(self) -> Self:
         """Returns the neighborhoods; if there are none, raises an error with an account of where the search ended."""
@@ -68,7 +76,10 @@ class Neighborhoods:
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes one file, in numpy's npz format, which appears once it is complete; `force` replaces one."""
-        description = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
+        description: dict[str, Any] = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
+        if self.offered is not None:
+            parts = [(part.x, part.y) for part in self.parts]
+            description |= {"parts": parts, "offered": self.offered.tolist()}
         write_rows(path, self.rows, description, force=force)
 
     @classmethod
@@ -78,6 +89,11 @@ class Neighborhoods:
         damaged = RecombineError("not an intact file of neighborhoods.", place=str(path), hint=hint)
         rows, description = read_rows(path, damaged)
         try:
+            if "offered" in description:
+                parts = typed(description["parts"], list[tuple[Tokens, Tokens]])
+                description["parts"] = tuple(Example(x, y) for x, y in parts)
+                offered = typed(description["offered"], list[tuple[int, int]])
+                description["offered"] = np.array(offered, np.int32).reshape(-1, 2)
             return cls(rows, **description)
         except (TypeError, ValueError) as error:  # written whole, and yet none of ours
             raise damaged from error

@@ -1,7 +1,7 @@
 r"""Sets of compatible prototypes (Omega) that a model is sampled with: uniform draws, without listing the sets.
 
 They are D for one prototype, D × D for long–short and swap, {|d1 Δ d2| = 1} for long–long, {d1_tags != d2_tags} for
-tagged.
+tagged. Other rules list them.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,6 +43,21 @@ class Product:
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
         """Returns n rows of prototypes, drawn with replacement."""
         return np.stack([pool[rng.integers(len(pool), size=n)] for pool in self.pools], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """The rows of a table."""
+
+    rows: Integers
+
+    def __post_init__(self) -> None:
+        if not len(self.rows):
+            raise _empty()
+
+    def draw(self, n: int, rng: np.random.Generator) -> Integers:
+        """Returns n rows of prototypes, drawn with replacement."""
+        return self.rows[rng.integers(len(self.rows), size=n)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +135,8 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
     """
     if neighborhoods.prototypes == 0:
         raise RecombineError("neighborhoods without prototypes have no compatible prototypes.")
+    if neighborhoods.offered is not None:
+        return Listed(neighborhoods.offered)
     index = Index(examples)
     tagged = neighborhoods.rule == "tagged"
     lengths = np.fromiter((len(example.d) for example in examples), np.float64, len(examples))

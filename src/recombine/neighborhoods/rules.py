@@ -26,7 +26,7 @@ from recombine.neighborhoods.index import (
     remainder,
     sampled,
 )
-from recombine.neighborhoods.search import BUDGET, REMEMBERED, Rule, Search, check_delta
+from recombine.neighborhoods.search import BUDGET, REMEMBERED, Rule, Search, SearchRule, check_delta
 
 ROUNDING = 1e-9
 
@@ -35,7 +35,7 @@ Levels = Callable[[int], list[list[int]]]
 
 
 @dataclass(frozen=True)
-class OnePrototype(Rule):
+class OnePrototype(SearchRule):
     r"""Prototypes that are near to the target by a weighted sum of token-set difference and edit distance.
 
     N(d) = {d1 : alpha * |d Δ d1| + beta * lev(d, d1) < delta}.
@@ -80,7 +80,7 @@ class OnePrototype(Rule):
 
 
 @dataclass(frozen=True)
-class PairRule(Rule):
+class PairRule(SearchRule):
     """A rule for pairs: of a first prototype near to the target, and a second one with what the first lacks.
 
     Attributes:
@@ -272,7 +272,7 @@ class Swap(PairRule):
 
 
 @dataclass(frozen=True)
-class Tagged(Rule):
+class Tagged(SearchRule):
     r"""The best prototypes by tags and lemma, for word forms in generation order (lemma, tags ▷ form).
 
     After appendix B: score_1(d, d1) = (|d_tags Δ d1_tags|, jaccard(d_lemma, d1_lemma)), score_2(d, d1, d2) = (d_tags !=

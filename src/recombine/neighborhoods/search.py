@@ -92,7 +92,7 @@ class Search:
 
 
 class Rule(ABC):
-    """A neighborhood function N: a frozen dataclass whose fields are its settings, and the search for its members."""
+    """A neighborhood function N: a frozen dataclass whose fields are its settings."""
 
     name: ClassVar[str]
 
@@ -100,14 +100,22 @@ class Rule(ABC):
         check_counts(**{name: getattr(self, name, None) for name in ("first", "second", "budget")})
 
     @property
-    @abstractmethod
-    def conditions(self) -> Sequence[str]:
-        """What targets must meet, in order, as phrases that can follow a number of examples."""
-
-    @property
     def prototypes(self) -> int:
         """How many prototypes a row has."""
         return 2
+
+    @abstractmethod
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
+        """Returns the neighborhoods of the examples; same seed, same rows, whoever searches (`effort`)."""
+
+
+class SearchRule(Rule):
+    """A rule that looks for the prototypes of each target among the other examples."""
+
+    @property
+    @abstractmethod
+    def conditions(self) -> Sequence[str]:
+        """What targets must meet, in order, as phrases that can follow a number of examples."""
 
     def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows, whoever searches (`effort`)."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.augmentation import protocol, resample, spans
 from recombine.augmentation.agreement import Agreement, Exponents
+from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import (
     Novelty,
     Samples,
@@ -38,7 +39,7 @@ from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report, Say
 from recombine.inflection import are_inflections, is_inflection, is_tag
 from recombine.models.device import resolve
-from recombine.neighborhoods import NEIGHBORHOODS, Effort, LongShort, Neighborhoods, OnePrototype, Rule
+from recombine.neighborhoods import Effort, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
 from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
@@ -459,7 +460,9 @@ class Augmenter(OwnDataAugmenter):
         else:
             made["size"] = networks.size(self.network, distinct, self.device)
             most = networks.GENERATOR_STEPS
-            made["network"] = networks.generator(distinct, made["size"].value, rare=rare.kind, prototypes=prototypes)
+            made["network"] = networks.generator(
+                distinct, made["size"].value, rare=rare.kind, prototypes=prototypes, rule=found.value.rule
+            )
         made["length"] = networks.length(made["network"].value, most=most, epochs=self.epochs, max_time=self.max_time)
         augmenter = Recombination(
             rule,
@@ -482,8 +485,8 @@ class Augmenter(OwnDataAugmenter):
     ) -> tuple[Rule, Choice[Neighborhoods]]:
         asked = self.neighborhood
         if isinstance(asked, str):
-            if asked not in (AUTO, *NEIGHBORHOODS):
-                raise unknown("neighborhood", asked, (AUTO, *NEIGHBORHOODS))
+            if asked not in (AUTO, *RULES):
+                raise unknown("neighborhood", asked, (AUTO, *RULES))
             rules = list(map(choices.rule_named, choices.rule_names(distinct, rare) if asked == AUTO else (asked,)))
         elif callable(asked):
             with naming(asked, "neighborhood"):

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from recombine.augmentation.frames import RULES, FrameAndSpan
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import PAIRS, Rare
 from recombine.errors import NoNeighborhood
 from recombine.example import Example
 from recombine.inflection import are_inflections
-from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort, LongShort, Neighborhoods, Rule, trial_step
+from recombine.neighborhoods import ALONE, Effort, LongShort, Neighborhoods, Rule, trial_step
 
 Chosen = TypeVar("Chosen", covariant=True)
 
@@ -37,20 +38,20 @@ def tokens_chosen(kind: str) -> dict[str, Choice[Any]]:
 def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:
     """Chooses the neighborhood rules to try, in order, by the training examples and what is rare in them.
 
-    Word forms have the tagged rule. In other data, a rare token is mostly seen in short examples, so it comes from a
-    short second prototype; if pairs are missing, both prototypes are long. So the paper has it on SCAN. Examples that
-    share most of their words differ by parts, which can be swapped.
+    Word forms have the tagged rule. In other data, spans are tried first. Where they cannot be found, a rare token is
+    mostly seen in short examples, so it comes from a short second prototype; if pairs are missing, both prototypes are
+    long. So the paper has it on SCAN. Examples that share most of their words differ by parts, which can be swapped.
     """
     if are_inflections(examples):
         return ("tagged",)
     two = ("long-long", "long-short") if rare.kind == PAIRS else ("long-short", "long-long")
-    return (*two, "swap", "one-prototype")
+    return (FrameAndSpan.name, *two, "swap", "one-prototype")
 
 
 def rule_named(name: str) -> Rule:
     """Returns the rule of a name, with settings that suit any data."""
     # With each left-over token counted once, second prototypes are short, and rare words often among them.
-    return LongShort(removal="distinct") if name == LongShort.name else NEIGHBORHOODS[name]()
+    return LongShort(removal="distinct") if name == LongShort.name else RULES[name]()
 
 
 class Trial(NamedTuple):

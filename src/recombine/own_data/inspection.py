@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from recombine.augmentation.frames import RULES
 from recombine.augmentation.resample import TOKENS, Rare, find_rare
 from recombine.data.vocabulary import Vocabulary
 from recombine.example import Example, Tokens
 from recombine.inflection import are_inflections, is_tag
-from recombine.neighborhoods import NEIGHBORHOODS
 from recombine.own_data import choices
 
 WORKED_EXAMPLES, LISTED = 3, 10
@@ -84,18 +84,19 @@ def _coverage(distinct: Sequence[Example], neighborhood: str, rare: Rare, seed: 
         rules = list(map(choices.rule_named, choices.rule_names(distinct, rare)))
         tried = [max(choices.trials(distinct, rules, seed=seed), key=lambda trial: trial.coverage)]
     else:
-        suited = [rule for rule in NEIGHBORHOODS if rule != "tagged" or are_inflections(distinct)]
+        suited = [rule for rule in RULES if rule != "tagged" or are_inflections(distinct)]
         names = {"all": suited, "none": []}.get(neighborhood, [neighborhood])
         tried = [trial for name in names for trial in choices.trials(distinct, [choices.rule_named(name)], seed=seed)]
-    lengths = np.array([len(example.d) for example in distinct])
     described = []
     for trial in tried:
         found = trial.found
+        everything = [*distinct, *found.parts]
+        lengths = np.array([len(example.d) for example in everything])
         # Drawn from the shorter half, where people can follow what was taken from where.
         shortest_first = np.argsort(lengths[found.rows].sum(axis=1), kind="stable")
         shorter = shortest_first[: max(WORKED_EXAMPLES, len(found) // 2)]
         drawn = np.random.default_rng(seed).permutation(shorter)[:WORKED_EXAMPLES]
-        worked = [[distinct[place] for place in found.rows[row]] for row in drawn]
+        worked = [[everything[place] for place in found.rows[row]] for row in drawn]
         pairs = [[{"x": example.x, "y": example.y} for example in row] for row in worked]
         described.append({"rule": found.rule, "share": trial.coverage, "account": found.account, "examples": pairs})
     return described

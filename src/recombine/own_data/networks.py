@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from recombine.augmentation.frames import FrameAndSpan
 from recombine.augmentation.resample import PAIRS
 from recombine.data.output import replacing
 from recombine.data.vocabulary import Vocabulary
@@ -43,6 +44,9 @@ TWIN_NAMES = 8  # how many pairs of names twins go by, as in the row of Table 1
 
 GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 50_000
 """The most steps of training at the paper's size: a little more than the authors' code takes for SCAN."""
+
+REACH, SPAN_STEPS = 16, 1_500
+"""For frames and spans: up to which distance places are told apart, and the most steps, since that is learned soon."""
 
 SMALL_STEPS = 5_000
 """The most steps of a small recombination network: 2,500 were not always enough to learn to swap parts of commands."""
@@ -80,12 +84,14 @@ def size(asked: str, examples: Sequence[Example], device: str = "auto") -> Choic
     return Choice(PAPER, PAPER, f"there are a GPU and {count:,} different examples")
 
 
-def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", prototypes: int = 2) -> Choice[Recipe]:
+def generator(
+    examples: Sequence[Example], size: str, *, rare: str = "tokens", prototypes: int = 2, rule: str = ""
+) -> Choice[Recipe]:
     """Chooses a recombination network.
 
-    Word forms have a network that copies through gates, as in the paper. Else what the data lack decides: uses of
-    single tokens call for stand-ins, pairs of tokens for twins, if there are any (docs/method.md describes both).
-    `rare` is the kind of what is rare; see `find_rare`.
+    Word forms have a network that copies through gates, as in the paper. Frames and spans have one that knows how far
+    it is in its prototypes. Else what the data lack decides: uses of single tokens call for stand-ins, pairs of tokens
+    for twins, if there are any (docs/method.md describes both). `rare` is the kind of what is rare; see `find_rare`.
     """
     if are_inflections(examples):
         recipe = _sized(size, small=presets.SMALL_WORD_FORM_GENERATOR, paper=presets.WORD_FORM_GENERATOR)
@@ -95,6 +101,10 @@ def generator(examples: Sequence[Example], size: str, *, rare: str = "tokens", p
     network = recipe.network
     if prototypes < 2:
         return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
+    if rule == FrameAndSpan.name:
+        network = replace(network, reach=REACH, write_seen_only=True)
+        recipe = replace(recipe, network=network, stand_ins=0.5, max_steps=SPAN_STEPS)
+        return Choice("stand-ins, relative positions", recipe, "a sample runs along its frame but for the span")
     twins = 0
     if rare == PAIRS:
         vocabulary = Vocabulary.of(examples)

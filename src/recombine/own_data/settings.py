@@ -12,6 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
+from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import SamplingSettings
@@ -21,13 +22,13 @@ from recombine.execution.executor import Executor
 from recombine.execution.progress import Progress, Report, Say, no_progress
 from recombine.execution.terminal import by_default
 from recombine.inflection import is_tag
-from recombine.neighborhoods import ALONE, NEIGHBORHOODS, Effort
+from recombine.neighborhoods import ALONE, Effort
 from recombine.own_data.choices import Choice
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 from recombine.training.stored import damaged, read_tensors
 
-_KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **NEIGHBORHOODS}
+_KINDS: dict[str, Any] = {"recipe": Recipe, "sampling": SamplingSettings, **RULES}
 """Settings that are records, by the name that says in a file what they are."""
 
 CHOICES = "choices"

@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.augmentation import frames
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods import NEIGHBORHOODS, LongLong, LongShort, Rule, Tagged
+from recombine.neighborhoods import LongLong, LongShort, Rule, Tagged
 from recombine.neighborhoods.index import NOTHING, Index, Integers, WordForms, covers, distinct, lev, remainder
 from recombine.neighborhoods.rules import Levels
 from recombine.neighborhoods.search import Search, check_counts
@@ -101,7 +102,7 @@ class TaggedAsCoded(Tagged):
 
 
 RULES: Mapping[str, type[Rule]] = {
-    **NEIGHBORHOODS,
+    **frames.RULES,
     **{f"{rule.name} as coded": rule for rule in (LongShortAsCoded, LongLongAsCoded, TaggedAsCoded)},
 }
 """The rules for neighborhoods that rows can name."""

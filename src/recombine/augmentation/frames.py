@@ -1,0 +1,69 @@
+"""The neighborhood of frames and spans: what learned substructures make of the method (the paper's future work)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from recombine.augmentation.spans import Exchanges
+from recombine.example import Example
+from recombine.inflection import are_inflections
+from recombine.neighborhoods import ALONE, HOLE, NEIGHBORHOODS, Effort, Neighborhoods, Rule, trial_step
+
+
+@dataclass(frozen=True)
+class FrameAndSpan(Rule):
+    r"""Pairs of what is left of the target without a span, its frame, and the span with its part of the output.
+
+    N(d) = {(d1, d2) : d is d1 with d2 in the place of its holes}. Not in the paper. Networks learn from it to put a
+    part in the place of a part, on both sides at once. When samples are drawn, the frame of one example meets a span of
+    another that may take the place there by the rules of `Spans`: ``play ⎵ loud`` and ``Imagine`` give ``play Imagine
+    loud``.
+
+    Attributes:
+        first: How many spans are cut out of a target at most, chosen at random; None for no limit.
+        places: How many places a span is offered to at most, chosen at random.
+    """
+
+    name: ClassVar[str] = "spans"
+
+    first: int | None = 10
+    places: int = 200
+
+    def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
+        """Returns the neighborhoods of the examples; same seed, same rows. Word forms have none."""
+        distinct = list(dict.fromkeys(examples))
+        if effort.trial:
+            distinct = distinct[:: trial_step(len(distinct))]
+        original = {example: number for number, example in reversed(list(enumerate(examples)))}
+        rng = np.random.default_rng(seed)
+        numbers: dict[Example, int] = {}
+
+        def numbered(part: Example) -> int:
+            return len(examples) + numbers.setdefault(part, len(numbers))
+
+        rows, offered = set[tuple[int, int, int]](), set[tuple[int, int]]()
+        if len(distinct) > 1 and not are_inflections(distinct) and not any(HOLE in example.d for example in distinct):
+            exchanges = Exchanges(distinct, "input")
+            cuts = defaultdict[int, list[tuple[Example, Example]]](list)
+            for number, *parts in exchanges.cuts():
+                cuts[original[distinct[number]]].append((parts[0], parts[1]))
+            for target, found in cuts.items():
+                chosen = rng.permutation(len(found))[: self.first]
+                rows.update((target, numbered(found[place][0]), numbered(found[place][1])) for place in chosen)
+            offered.update((numbered(frame), numbered(span)) for frame, span in exchanges.offers(self.places, rng))
+        with_rows = len({target for target, *_ in rows})
+        return Neighborhoods(
+            np.array(sorted(rows), np.int32).reshape(-1, 3),
+            self.name,
+            {**asdict(self), "seed": seed},
+            {"distinct examples": len(distinct), "with a span that can be cut out": with_rows},
+            tuple(numbers),
+            np.array(sorted(offered), np.int32).reshape(-1, 2),
+        )
+
+
+RULES: Mapping[str, type[Rule]] = {**NEIGHBORHOODS, FrameAndSpan.name: FrameAndSpan}
+"""All rules for neighborhoods: frozen dataclasses whose fields are the settings."""
