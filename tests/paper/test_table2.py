@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
-from scipy.stats import ttest_rel
 
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
 from recombine.evaluation.metrics import correct, exact_match, item_f1, micro_f1
+from recombine.evaluation.significance import paired
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
 from recombine.paper.records import scored_part, word_form_part
@@ -86,9 +87,8 @@ def test_scores_are_those_of_the_metrics_on_the_same_items(name: str, places: sl
         assert summary is not None
         assert summary.mean == pytest.approx(sum(expected) / 2)
         assert summary.deviation == pytest.approx(abs(expected[0] - expected[1]) / 2)
-        assert items == pytest.approx(
-            [float(score) for each in seeds for score in of_items(GOLDS[places], each[places])]
-        )
+        assert items is not None
+        assert [each.tolist() for each in items] == [[[*of_items(GOLDS[places], each[places])]] for each in seeds]
 
 
 def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
@@ -97,11 +97,11 @@ def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
     assert past is not None
     assert past.mean == pytest.approx((2 / 3 + 1) / 2)
     assert items is not None
-    assert items.tolist() == [0, 1, 1, 1, 1, 1]
+    assert [each.tolist() for each in items] == [[[0, 1, 1]], [[1, 1, 1]]]
     assert word_form_figures(found, Part("", ("OTHER",), novel_only=True), "f1")[0] is None
     _, items = word_form_figures(found, PARTS[2], "f1")
     assert items is not None
-    assert len(items) == 6  # no future form is novel
+    assert [each.shape for each in items] == [(1, 3)] * 2  # no future form is novel
 
 
 def test_seeds_without_novel_items_do_not_count() -> None:
@@ -126,7 +126,7 @@ def test_cells_have_the_papers_figures_beside_ours() -> None:
         "row": "geca + resampling",
         "column": "turkish-8 FUT+PST exact-match",
         **{"language": "turkish", "hints": 8, "part": "FUT+PST", "metric": "exact-match"},
-        **{"seeds": 2, "paper": 0.27, "paper_std": 0.07},
+        **{"seeds": 2, "paper": 0.27, "paper_std": 0.07, "published": True, "best": False, "p": None},
     }
     assert (novel["mean"], novel["std"], novel["paper"]) == (None, None, 0.71)
 
@@ -157,20 +157,22 @@ def test_every_published_row_is_one_of_ours() -> None:
     assert names - shown == {name for name in names if name.endswith((")", "agreement"))}
 
 
-def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> None:
+def test_p_values_are_those_of_the_paired_test_over_splits_with_past_and_future_items() -> None:
     good, bad = (outputs(), outputs(5)), (outputs(0, 1, 3), outputs(2, 4, 5, 6))
     records = ordered(record("baseline", *bad), record("recomb-1", *good), record("geca", *bad))
     found = {(each.first, each.second): each for each in p_values(records, "turkish-8")}
     assert len(found) == 3
     order = [3, 4, 5, 0, 1, 2]  # future, then past
     scores = [
-        [value for each in pair for value in item_f1([GOLDS[i] for i in order], [each[i] for i in order])]
+        [np.array([item_f1([GOLDS[i] for i in order], [each[i] for i in order])]) for each in pair]
         for pair in (bad, good)
     ]
     compared = found["baseline", "recomb-1"]
-    assert compared.p == pytest.approx(ttest_rel(*scores).pvalue)
+    assert compared.p == pytest.approx(paired(*scores).p)
     assert compared.corrected_p == pytest.approx(min(1, 3 * compared.p))
     assert found["baseline", "geca"].p == 1
+    (cell,) = (each for each in word_form_cells(records) if each["row"] == "geca" and "8 FUT+PST f1" in each["column"])
+    assert (cell["best"], cell["p"]) == (False, pytest.approx(min(1, 2 * compared.p)))  # against the best, recomb-1
 
 
 def test_best_rows_are_marked_and_dashes_shown() -> None:
@@ -179,7 +181,7 @@ def test_best_rows_are_marked_and_dashes_shown() -> None:
         record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)
     )
     few_shot, *_ = word_form_columns(records, metric="f1")
-    assert best_rows(records, few_shot) == ("recomb-1",)
+    assert best_rows(records, few_shot) == ("recomb-1", "recomb-2")
     header, shown = lines(records, word_form_columns(records, metric="exact-match", parts=PARTS[:2]), mark="*")
     assert header == ["", "turkish-8 FUT+PST", "paper", "turkish-8 OTHER", "paper"]
     assert [line[0] for line in shown] == ["baseline", "geca", "recomb-1", "recomb-2"]
@@ -191,7 +193,9 @@ def test_best_rows_are_marked_and_dashes_shown() -> None:
 def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
     one, other = outputs(0, 1), outputs(0, 3)
     found = record("baseline", one, other) | {"seeds": [2, 7]}
-    assert word_form_figures(found, Part("", ("PST",)), "exact-match")[1] == pytest.approx([0.0, 0.5, 1.0])
+    items = word_form_figures(found, Part("", ("PST",)), "exact-match")[1]
+    assert items is not None
+    assert [each.tolist() for each in items] == [[[0, 0, 1], [0, 1, 1]]]  # two networks on the items of one split
 
 
 def test_any_language_has_columns() -> None:

@@ -17,7 +17,16 @@ import numpy as np
 from recombine.data.sigmorphon import SPLITS as WORD_FORM_SPLITS
 from recombine.errors import RecombineError
 from recombine.evaluation.metrics import Counts
-from recombine.evaluation.significance import Comparison, Summary, best, combined, compare, item_means, summarize
+from recombine.evaluation.significance import (
+    Comparison,
+    Scores,
+    Summary,
+    against_best,
+    best,
+    combined,
+    compare,
+    summarize,
+)
 from recombine.paper.records import unpacked
 from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
 from recombine.paper.tasks import CLASSES, UNJUDGED
@@ -26,9 +35,9 @@ Record = Mapping[str, Any]
 Records = Mapping[tuple[str, str], Record]
 """Records by row and column, such as ``jump`` or ``spanish-8``."""
 
-Figures = tuple[Summary | None, np.ndarray | None]
-"""Mean and deviation over seeds, None where there is nothing to score; and the score on each item, its mean over seeds,
-None for a dash."""
+Figures = tuple[Summary | None, Scores | None]
+"""Mean and deviation over seeds, None where there is nothing to score; and the scores of networks on items, None for a
+dash."""
 
 Metric = Literal["f1", "exact-match"]
 METRICS: tuple[Metric, ...] = ("f1", "exact-match")
@@ -100,7 +109,7 @@ def scan_figures(record: Record) -> Figures:
     summary = summarize(record["exact_match"]) if record["exact_match"] else None
     if not record.get("correct"):
         return summary, None
-    return summary, item_means([unpacked(each, record["tested"]) for each in record["correct"]])
+    return summary, [np.array([unpacked(each, record["tested"]) for each in record["correct"]])]
 
 
 def word_form_columns(
@@ -124,7 +133,7 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
     """Returns what a record of Table 2 says of some test items by a metric.
 
     The mean is that of the test sets; seeds for which one of them has no item to score do not count. Scores of items
-    come split after split: each is its mean over the split's seeds.
+    come split after split.
     """
     if not record["counts"]:
         return None, None
@@ -151,7 +160,7 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
         if all(map(len, items)):
             complete.append(means)
     summary = combined(*map(summarize, zip(*complete, strict=True))) if complete else None
-    return summary, np.concatenate([item_means(each) for each in by_split.values()])
+    return summary, [np.array(each) for each in by_split.values()]
 
 
 @cache
@@ -174,16 +183,21 @@ def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Returns the figures of columns, row by row.
 
     Each is our mean over seeds (None for a dash: all samples were rejected) with its standard deviation, the number of
-    seeds, and the paper's mean and deviation, None if it has no such row, or a dash.
+    seeds, and the paper's mean and deviation, None if it has a dash or no such row (not `published`). `best` tells
+    whether a row is among the best of its column; `p` is corrected, of its comparison with the row that has the best
+    mean: None for that row and for rows that cannot be compared.
     """
     found = []
+    tested = {column.title: (best_rows(records, column), _against_best(records, column)) for column in columns}
     for (row, name), record in records.items():
         for column in (each for each in columns if each.of == name):
             summary = column.figures(record)[0]
             ours = (summary.mean, summary.deviation, summary.n) if summary else (None, None, _seeds(record))
             names = ("mean", "std", "seeds", "paper", "paper_std")
             figures = dict(zip(names, (*ours, *(column.published.get(row) or (None, None))), strict=True))
-            found.append({"row": row, "column": column.title, **figures, **column.told})
+            top, p = tested[column.title]
+            test = {"published": row in column.published, "best": row in top, "p": p.get(row)}
+            found.append({"row": row, "column": column.title, **figures, **test, **column.told})
     return found
 
 
@@ -238,23 +252,29 @@ def _figure(found: Summary, digits: int) -> str:
     return f"{found.mean:.{digits}f}{f' ± {found.deviation:.{digits}f}' if spread else ''}"
 
 
-def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
-    """Returns the item scores of the rows of a column that can be compared: over the same seeds and test set.
+def comparable(records: Records, column: Column) -> dict[str, Scores]:
+    """Returns the scores of the rows of a column that can be compared: over the same seeds and test set.
 
     Of several groups of such rows, the largest counts.
     """
-    groups: dict[object, dict[str, np.ndarray]] = {}
+    groups: dict[object, dict[str, Scores]] = {}
     for (row, name), record in records.items():
         scores = column.figures(record)[1] if name == column.of else None
         if scores is not None:
             groups.setdefault((*record["seeds"], record["tested"]), {})[row] = scores
     group = max(groups.values(), key=len, default={})
-    return group if len(group) > 1 and len(next(iter(group.values()))) > 1 else {}
+    enough = len(group) > 1 and any(each.shape[1] > 1 for each in next(iter(group.values())))
+    return group if enough else {}
 
 
 def best_rows(records: Records, column: Column) -> tuple[str, ...]:
-    """Returns the rows of a column that are not significantly worse than the best: paired t-tests over items."""
+    """Returns the rows of a column that are not significantly worse than the best; see `paired`."""
     return best(scores) if (scores := comparable(records, column)) else ()
+
+
+def _against_best(records: Records, column: Column) -> dict[str, float]:
+    scores = comparable(records, column)
+    return {each.second: each.corrected_p for each in against_best(scores)} if scores else {}
 
 
 def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
