@@ -15,6 +15,7 @@ from recombine.evaluation.metrics import (
     exact_match,
     item_f1,
     micro_f1,
+    notebook_elements,
     novel,
 )
 from recombine.example import Example, Provenance, Tokens
@@ -74,6 +75,14 @@ def test_elements_are_chosen_by_the_gold_outputs() -> None:
     assert analysis_elements(()) == ()
     assert analysis_elements(("[V]",)) == ("[V]",)
     assert analysis_elements(("a", "[V]", "b", "[N]")) == ("a[V]b", "[N]")
+
+
+def test_the_notebook_counts_each_word_of_a_lemma() -> None:
+    two, other = analysis("al et", "V", "PST"), analysis("al at", "V", "PST")
+    assert notebook_elements(two) == ("al", "et", "[V]", "[PST]")
+    assert notebook_elements(analysis("ev", "N")) == analysis_elements(analysis("ev", "N"))
+    assert item_f1([two], [other]) == pytest.approx((2 / 3,))
+    assert item_f1([two], [other], elements=notebook_elements) == pytest.approx((3 / 4,))
 
 
 @pytest.mark.parametrize("score", [exact_match, micro_f1, item_f1, correct])

@@ -285,6 +285,8 @@ def _print_figures(records: "Records", running: Running) -> None:
     tables: tuple[tuple[Metric, bool, str], ...] = (
         ("f1", False, "F1"),
         ("f1", True, "F1 of items whose tags were never seen in training"),
+        ("f1-notebook", False, "F1 as the authors' notebook counts"),
+        ("f1-notebook", True, "F1 as the authors' notebook counts, of items that it takes for novel"),
         ("exact-match", False, "Exact match"),
     )
     mark, marked = ("**", "bold") if running.markdown else ("*", "*between asterisks*")

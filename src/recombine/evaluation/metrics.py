@@ -36,6 +36,12 @@ def analysis_elements(output: Tokens) -> Tokens:
     return ("".join(lemma), *tags) if lemma else tags
 
 
+def notebook_elements(output: Tokens) -> Tokens:
+    """Returns the elements of an analysis as the authors' notebook counts them: each word of the lemma is one."""
+    lemma, tags = split_analysis(output)
+    return (*"".join(lemma).split(), *tags)
+
+
 def elements_of(gold: Iterable[Tokens]) -> Elements:
     """Chooses what to count: the parts of analyses if every gold output ends in a tag token, else tokens."""
     return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else tuple

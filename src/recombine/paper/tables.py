@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.data.sigmorphon import SPLITS as WORD_FORM_SPLITS
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import Counts
+from recombine.evaluation.metrics import Counts, notebook_elements
 from recombine.evaluation.significance import (
     Comparison,
     Scores,
@@ -27,7 +27,7 @@ from recombine.evaluation.significance import (
     compare,
     summarize,
 )
-from recombine.paper.records import unpacked
+from recombine.paper.records import element_counts, unpacked, unpacked_outputs
 from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
 from recombine.paper.tasks import CLASSES, UNJUDGED
 
@@ -39,8 +39,10 @@ Figures = tuple[Summary | None, Scores | None]
 """Mean and deviation over seeds, None where there is nothing to score; and the scores of networks on items, None for a
 dash."""
 
-Metric = Literal["f1", "exact-match"]
-METRICS: tuple[Metric, ...] = ("f1", "exact-match")
+Metric = Literal["f1", "f1-notebook", "exact-match"]
+"""By the authors' notebook, a lemma of two words is two elements, since it splits at spaces. What is after the first is
+taken for tags, so that every lemma of several words counts as novel."""
+METRICS: tuple[Metric, ...] = ("f1", "f1-notebook", "exact-match")
 FEW_SHOT = ("FUT", "PST")
 """The test sets that the first columns of Table 2 average over."""
 
@@ -116,7 +118,8 @@ def word_form_columns(
     records: Records, *, metric: Metric, parts: Sequence[Part] = PARTS, hints: int | None = None
 ) -> list[Column]:
     """Returns the columns of Table 2 by a metric, for each language, and number of hints, that there are records of."""
-    found = {column: None for _, column in records if hints is None or column.endswith(f"-{hints}")}
+    known = [column for (_, column), record in records.items() if metric != "f1-notebook" or "outputs" in record]
+    found = dict.fromkeys(column for column in known if hints is None or column.endswith(f"-{hints}"))
     columns = []
     for name in sorted(found, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf):
         language, number = name.rsplit("-", 1)
@@ -135,7 +138,7 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
     The mean is that of the test sets; seeds for which one of them has no item to score do not count. Scores of items
     come split after split.
     """
-    if not record["counts"]:
+    if not record["counts"] or (metric == "f1-notebook" and "outputs" not in record):  # as of older records
         return None, None
     *starts, tested = np.cumsum([0, *record["sets"].values()]).tolist()
     places = {
@@ -143,16 +146,21 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
     }
     complete: list[list[float]] = []
     by_split: dict[int, list[np.ndarray]] = {}
-    packed = (record["seeds"], record["counts"], record["correct"], record["novel"])
-    for seed, counts_of_seed, correct, novel in zip(*packed, strict=True):
-        counts = np.frombuffer(base64.b64decode(counts_of_seed), np.uint8).reshape(tested, 3).astype(int)
-        right, chosen = unpacked(correct, tested), unpacked(novel, tested) | (not part.novel_only)
+    if metric == "f1-notebook":
+        counted, of_several_words = _notebook_counts(record["outputs"])
+    else:
+        counted = [np.frombuffer(base64.b64decode(each), np.uint8).reshape(tested, 3) for each in record["counts"]]
+        of_several_words = np.zeros((len(counted), tested), dtype=bool)
+    by_seed = (record["seeds"], counted, record["correct"], record["novel"], of_several_words)
+    for seed, counts, correct, novel, also_novel in zip(*by_seed, strict=True):
+        right = unpacked(correct, tested)
+        chosen = unpacked(novel, tested) | also_novel | (not part.novel_only)
         means, items = [], []
         for place in (places[name] for name in part.sets):
             own, exact = counts[place][chosen[place]], right[place][chosen[place]]
-            if metric == "f1":
+            if metric != "exact-match":
                 items.append(np.array([Counts(*each).f1 for each in own.tolist()]))
-                means.append(Counts(*own.sum(axis=0).tolist()).f1)
+                means.append(Counts(*own.sum(axis=0, dtype=int).tolist()).f1)
             else:
                 items.append(exact.astype(float))
                 means.append(float(exact.sum()) / max(1, len(exact)))
@@ -161,6 +169,14 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
             complete.append(means)
     summary = combined(*map(summarize, zip(*complete, strict=True))) if complete else None
     return summary, [np.array(each) for each in by_split.values()]
+
+
+@cache
+def _notebook_counts(outputs: str) -> tuple[list[np.ndarray], np.ndarray]:
+    """Returns the counts of each seed by the authors' notebook, and which lemmas have several words."""
+    every, predicted = unpacked_outputs(outputs)
+    counts = [element_counts(*own, notebook_elements) for own in zip(every, predicted, strict=True)]
+    return counts, np.array([[" " in gold for gold in golds] for golds in every])
 
 
 @cache
@@ -173,7 +189,8 @@ def _published(column: str, part: Part, metric: Metric) -> dict[str, Published]:
     language, hints = column.rsplit("-", 1)
     if language not in LANGUAGES:
         return {}
-    table = _published_figures().get(hints, {}).get(f"novel-{metric}" if part.novel_only else metric, {})
+    of = metric.removesuffix("-notebook")  # by which the paper's figures were counted
+    table = _published_figures().get(hints, {}).get(f"novel-{of}" if part.novel_only else of, {})
     place = 4 * LANGUAGES.index(language) + (0 if part.sets == FEW_SHOT else 2)
     figures = {row: tuple(figures[place : place + 2]) for row, figures in table.items()}
     return {row: None if math.isnan(mean) else (mean, deviation) for row, (mean, deviation) in figures.items()}
