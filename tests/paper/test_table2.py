@@ -1,7 +1,7 @@
 """Scores, tables and p-values of Table 2, from records alone and computed by hand."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import correct, exact_match, item_f1, micro_f1
+from recombine.evaluation.metrics import correct, exact_match, item_counts, micro_f1
 from recombine.evaluation.significance import paired
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
@@ -64,6 +64,10 @@ GOLDS = [reordered(example).y for example in task().test]
 
 def wrong_tense(y: Tokens) -> Tokens:
     return (*y[:-1], "[COND]")
+
+
+def item_f1(golds: Sequence[Tokens], predicted: Sequence[Tokens]) -> list[float]:
+    return [counts.f1 for counts in item_counts(golds, predicted)]
 
 
 def outputs(*mistaken: int) -> list[Tokens]:

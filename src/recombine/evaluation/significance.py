@@ -144,24 +144,12 @@ def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     return _compared(scores, list(combinations(scores, 2)))
 
 
-def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
-    """Returns the systems that the paper prints in bold: those not significantly worse than the one with the best mean.
-
-    Nothing is bold if no system is significantly worse.
-    """
-    if not scores:
-        raise RecombineError("there are no systems to compare; expected at least one.")
-    worse = {each.second for each in against_best(scores) if each.is_significant}
-    return tuple(name for name in scores if name not in worse) if worse else ()
-
-
 def against_best(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
-    """Compares the system with the best mean with each other one.
+    """Compares the system with the best mean with each other one; the paper prints those in bold that are not worse.
 
-    Each is compared with the best only, so the correction is for one comparison less than there are systems; the paper
-    does not tell its own number.
+    The correction is for one comparison less than there are systems; the paper does not tell its own number.
     """
-    top = max(scores, key=lambda name: _mean(scores[name]))
+    top = max(scores, key=lambda name: _mean(scores[name]), default="")
     return _compared(scores, [(top, name) for name in scores if name != top])
 
 

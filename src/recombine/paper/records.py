@@ -24,7 +24,7 @@ from recombine.data.output import locked, read_whole, replacing, sweep
 from recombine.data.store import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import Counts, Elements, analysis_elements, audit, novel
+from recombine.evaluation.metrics import analysis_elements, audit, item_counts, novel
 from recombine.evaluation.significance import summarize
 from recombine.example import Tokens
 from recombine.inflection import Inflection
@@ -130,7 +130,7 @@ def word_form_part(
     judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, of_word_forms, strict=True)]
     classes = [Counter(name for _, name in own) for own in judged]
     golds = [[task.as_predicted(example).y for example in task.test] for task, _ in zip(tasks, outputs, strict=False)]
-    counts = [element_counts(*own, analysis_elements) for own in zip(golds, outputs, strict=True)]
+    counts = [item_counts(*own, elements=analysis_elements) for own in zip(golds, outputs, strict=True)]
     listing = []
     for sample, name in _some([pair for own in judged for pair in own]):
         word = Inflection.from_fields(sample.x, sample.y)
@@ -139,17 +139,11 @@ def word_form_part(
     return {
         "sets": dict(zip(SETS, of_word_forms[0].sets, strict=True)),
         "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
-        "counts": [base64.b64encode(each.astype(np.uint8).tobytes()).decode() for each in counts],
+        "counts": [base64.b64encode(np.array(each, np.uint8).tobytes()).decode() for each in counts],
         "outputs": packed_outputs(golds, outputs),  # of which all scores can be counted again
         "classes": [{name: own[name] for name in CLASSES} for own in classes],
         "listing": listing,
     }
-
-
-def element_counts(golds: Sequence[Tokens], outputs: Sequence[Tokens], elements: Elements) -> np.ndarray:
-    """Returns what F1 is computed of: for each test item a row of three `Counts`."""
-    pairs = zip(map(elements, golds), map(elements, outputs), strict=True)
-    return np.array([Counts.of(*pair) for pair in pairs], dtype=int).reshape(-1, 3)
 
 
 def packed_outputs(golds: Sequence[Sequence[Tokens]], outputs: Sequence[Sequence[Tokens]]) -> str:

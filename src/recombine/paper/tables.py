@@ -16,18 +16,17 @@ import numpy as np
 
 from recombine.data.sigmorphon import SPLITS as WORD_FORM_SPLITS
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import Counts, notebook_elements
+from recombine.evaluation.metrics import Counts, item_counts, notebook_elements
 from recombine.evaluation.significance import (
     Comparison,
     Scores,
     Summary,
     against_best,
-    best,
     combined,
     compare,
     summarize,
 )
-from recombine.paper.records import element_counts, unpacked, unpacked_outputs
+from recombine.paper.records import unpacked, unpacked_outputs
 from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
 from recombine.paper.tasks import CLASSES, UNJUDGED
 
@@ -175,7 +174,7 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
 def _notebook_counts(outputs: str) -> tuple[list[np.ndarray], np.ndarray]:
     """Returns the counts of each seed by the authors' notebook, and which lemmas have several words."""
     every, predicted = unpacked_outputs(outputs)
-    counts = [element_counts(*own, notebook_elements) for own in zip(every, predicted, strict=True)]
+    counts = [np.array(item_counts(*own, elements=notebook_elements)) for own in zip(every, predicted, strict=True)]
     return counts, np.array([[" " in gold for gold in golds] for golds in every])
 
 
@@ -204,18 +203,18 @@ def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
     whether a row is among the best of its column; `p` is corrected, of its comparison with the row that has the best
     mean: None for that row and for rows that cannot be compared.
     """
-    found = []
-    tested = {column.title: (best_rows(records, column), _against_best(records, column)) for column in columns}
-    for (row, name), record in records.items():
-        for column in (each for each in columns if each.of == name):
+    found: dict[str, list[dict[str, Any]]] = {row: [] for row, _ in records}
+    for column in columns:
+        top = best_rows(records, column)
+        p = {each.second: each.corrected_p for each in against_best(comparable(records, column))}
+        for row, record in ((row, record) for (row, name), record in records.items() if name == column.of):
             summary = column.figures(record)[0]
             ours = (summary.mean, summary.deviation, summary.n) if summary else (None, None, _seeds(record))
-            names = ("mean", "std", "seeds", "paper", "paper_std")
-            figures = dict(zip(names, (*ours, *(column.published.get(row) or (None, None))), strict=True))
-            top, p = tested[column.title]
+            theirs = column.published.get(row) or (None, None)
+            figures = zip(("mean", "std", "seeds", "paper", "paper_std"), (*ours, *theirs), strict=True)
             test = {"published": row in column.published, "best": row in top, "p": p.get(row)}
-            found.append({"row": row, "column": column.title, **figures, **test, **column.told})
-    return found
+            found[row].append({"row": row, "column": column.title, **dict(figures), **test, **column.told})
+    return [cell for own in found.values() for cell in own]
 
 
 def word_form_cells(records: Records) -> list[dict[str, Any]]:
@@ -285,13 +284,10 @@ def comparable(records: Records, column: Column) -> dict[str, Scores]:
 
 
 def best_rows(records: Records, column: Column) -> tuple[str, ...]:
-    """Returns the rows of a column that are not significantly worse than the best; see `paired`."""
-    return best(scores) if (scores := comparable(records, column)) else ()
-
-
-def _against_best(records: Records, column: Column) -> dict[str, float]:
+    """Returns the rows of a column that are not significantly worse than the best; none if no row is."""
     scores = comparable(records, column)
-    return {each.second: each.corrected_p for each in against_best(scores)} if scores else {}
+    worse = {each.second for each in against_best(scores) if each.is_significant}
+    return tuple(name for name in scores if name not in worse) if worse else ()
 
 
 def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
