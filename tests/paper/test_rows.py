@@ -90,9 +90,13 @@ def test_rows_that_were_not_run_are_like_others() -> None:
         word_forms("recomb-1 + resampling (any rare tag)"),
         replace(word_forms("recomb-1 + resampling"), rare_tags="all"),
     )
-    for name in sorted(set(TENSES) - {"learned aug + resampling (tenses)"}):
+    others = {"learned aug + resampling (tenses)", "geca + recomb-1 + resampling (as coded + tenses)"}
+    for name in sorted(set(TENSES) - others):
         like = name.replace(" (tenses)", "").replace(" + tenses", "")
         assert same(word_forms(name), replace(word_forms(like), rare_tags="tenses"))
+    both, recomb = (word_forms(f"{name} + resampling (as coded + tenses)") for name in ("geca + recomb-1", "recomb-1"))
+    text = word_forms("geca + recomb-1 + resampling")
+    assert same(both, replace(recomb, method=text.method, geca=text.geca))
 
 
 def test_learned_aug_has_the_steps_of_the_text_or_those_of_the_authors_code() -> None:
