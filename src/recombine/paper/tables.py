@@ -300,7 +300,7 @@ def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
 def p_value_lines(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
     """Returns the header and the lines of a table of comparisons, with an asterisk after what is significant."""
     rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
-    p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
+    p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.is_significant else ''}" for each in comparisons}
     return ["", *rows], [[row, *(p.get((row, other), "") for other in rows)] for row in rows]
 
 
