@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 
-.PHONY: install quickstart test test-slow test-gpu lint docs browser fuzz killing clean
+.PHONY: install quickstart test test-slow test-gpu lint tables docs browser fuzz killing clean
 
 install: $(INSTALLED)
 
@@ -24,6 +24,10 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The tables of figures in the README and docs/results.md, anew from the records in results/.
+tables: install
+	$(BIN)/python tests/tables.py
 
 $(DOCS_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'

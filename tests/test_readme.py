@@ -7,8 +7,8 @@ line for any text. The comment after ``print(...)  #`` is what must be printed. 
 that this command prints may differ from those shown. Commands in ``sh`` blocks and in sentences may take hours or need
 a GPU. For these the test checks that the program has the command and its options.
 
-All pages except the tutorial can use the files that the tutorial's first block writes. A table after a comment
-``<!-- printed by COMMAND -->`` must have only lines that this command prints.
+All pages except the tutorial can use the files that the tutorial's first block writes. Tables of
+figures must be what ``make tables`` writes (`tables.py`).
 """
 
 import os
@@ -26,6 +26,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+import tables
 from word_forms import write_language
 
 from recombine.cli import main
@@ -106,13 +107,6 @@ def test_comments_add_options_to_the_first_command_of_blocks_and_patterns_know_w
     assert not re.fullmatch(pattern("In 1 s.", rehearsed=True), "In 1 h.")
 
 
-def table(lines: list[str]) -> dict[str, dict[str, str]]:
-    """Returns the cells of a Markdown table by row and column."""
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    names, _, *rows = cells
-    return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
-
-
 def printed_by(start: Callable[[], object], folder: Path = ROOT) -> str:
     """Returns all that a command or program prints in a folder; it must end well."""
     with redirect_stdout(StringIO()) as out, redirect_stderr(out), chdir(folder), warnings.catch_warnings():
@@ -126,28 +120,21 @@ def printed_by(start: Callable[[], object], folder: Path = ROOT) -> str:
     return out.getvalue()
 
 
-def test_tables_are_what_their_commands_print() -> None:
-    tables = re.findall(r"<!-- printed by (.*) -->\n\n((?:\|.*\n)+)", (ROOT / "docs/results.md").read_text("utf-8"))
-    assert len(tables) == 2
-    for command, lines in tables:
-        printed = printed_by(partial(main, command.split()[1:])).splitlines()
-        assert [line for line in lines.splitlines() if line not in printed] == [], f"copy the output of {command}"
+@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.name)
+def test_tables_of_figures_are_those_of_the_records(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert text == tables.renewed(text), "run make tables"
+    assert re.findall(r"<!-- printed by ((?!COMMAND).*) -->", "".join(page.read_text("utf-8") for page in PAGES)) == [
+        "recombine paper table1 --show --markdown",
+        "recombine paper table2 --show --markdown --hints 8",
+    ]
 
 
-def test_results_of_the_readme_are_those_of_the_records() -> None:
-    section = README.read_text("utf-8").partition("## Results\n")[2].partition("\n## ")[0]
-    ours = table(section.splitlines())
-    printed = printed_by(partial(main, ["paper", "table1", "--show", "--markdown"])).splitlines()
-    printed2 = printed_by(partial(main, ["paper", "table2", "--show", "--markdown", "--hints", "8"])).splitlines()
-    columns = {"jump": (printed, 1), "around-right": (printed, 5), "Spanish": (printed2, 1), "Swahili": (printed2, 5)}
-    columns["Turkish"] = (printed2, 9)
-    assert 0 < len(ours) <= 10
-    for name, row in ours.items():
-        for column, (lines, place) in columns.items():
-            if row[column]:
-                line = next(line for line in lines if line.startswith(f"| {name.removesuffix(' (ours)')} |"))
-                mean, paper = (line.split("|")[1:][place + i].strip(" *").split(" ")[0] for i in (0, 1))
-                assert row[column] in (f"{mean} ({paper})", mean), (name, column)
+def test_figures_that_are_not_those_of_the_records_are_noticed_and_renewed() -> None:
+    for page, figure in zip(tables.PAGES, ("0.99 (1.00)", "**0.99 ± 0.01** | 1.00 ± 0.00"), strict=True):
+        text = page.read_text("utf-8")
+        assert figure in text
+        assert tables.renewed(text.replace(figure, "0.98 (1.00)")) == text
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,13 +109,22 @@ def test_samples_and_test_items_are_rare_by_one_definition() -> None:
     assert rare.seen == ()
 
 
-def test_what_examples_already_have_can_be_rare() -> None:
-    rare = find_rare(SQUARES, seen=True)
-    assert rare.kind == PAIRS
-    assert rare.resampler is not None
-    assert {rarity.ngram for rarity in rare.seen} == {each.x for each in SQUARES}  # 1 in 56 each
-    assert all(map(rare, SQUARES))
-    assert find_rare([*SQUARES, example("z ▷ Z")], seen=True).kind == TOKENS
+def test_a_pair_that_few_examples_have_is_as_rare_as_one_that_none_has() -> None:
+    whole = [example(f"{a} {b} {c} ▷ A") for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
+    some = [each for each in whole if ("b", "a") not in pairwise(each.x)]
+    few = [example("b a c ▷ A"), example("b a d ▷ A")]
+    for seen in ([each for each in some if ("b", "b") not in pairwise(each.x)], some):
+        rare = find_rare([*seen, *few])
+        assert (rare.kind, [rarity.ngram for rarity in rare.seen]) == (PAIRS, [("b", "a")])
+        assert "in at most 5 examples" in rare.reason
+        for pair, expected in [("b a", True), ("a b", False), ("b b", seen is not some)]:
+            assert rare(example(f"{pair} ▷ A")) is expected
+    assert find_rare(whole).kind == NOTHING
+
+
+def test_pairs_that_many_examples_have_are_not_rare_together() -> None:
+    assert find_rare(SQUARES).seen == ()  # each is in one example, but all examples have one
+    assert find_rare([*SQUARES, example("z ▷ Z")]).kind == TOKENS
 
 
 def test_what_is_rare_can_be_asked_for() -> None:

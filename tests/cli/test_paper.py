@@ -11,7 +11,7 @@ from recombine.data.store import DIGEST, sealed
 
 TABLE_1 = Path(__file__).parent.parent.parent / "results/table1"
 TABLE_2 = TABLE_1.with_name("table2")
-CELL = {"row", "column", "mean", "std", "seeds", "paper", "paper_std"}
+CELL = {"row", "column", "mean", "std", "seeds", "paper", "paper_std", "published", "best", "p"}
 CELL_2 = {*CELL, "language", "hints", "part", "metric"}
 
 
@@ -59,7 +59,7 @@ def test_the_table_shows_our_figures_beside_the_papers(run: Run, results: Path) 
     cells = run("paper", "table1", "--show", "-o", results, "--json").document
     assert all(cell.keys() == CELL for cell in cells)
     by_row = {cell["row"]: cell for cell in cells}
-    assert list(by_row["baseline"].values()) == ["baseline", "jump", 0.0, 0.0, 1, 0.0, 0.0]
+    assert list(by_row["baseline"].values()) == ["baseline", "jump", 0.0, 0.0, 1, 0.0, 0.0, True, False, None]
     assert (by_row["recomb-2"]["mean"], by_row["recomb-2"]["paper"]) == (0.5, 0.88)
     assert (by_row["learned aug + resampling"]["mean"], by_row["learned aug + resampling"]["seeds"]) == (None, 2)
     assert by_row["recomb-2 + stand-ins"]["paper"] is None

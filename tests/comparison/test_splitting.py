@@ -9,9 +9,10 @@ from hypothesis import given as with_any
 from hypothesis import reject, settings
 from hypothesis import strategies as st
 
-from recombine.augmentation.resample import find_rare
+from recombine.augmentation.resample import PAIRS, find_rare
 from recombine.comparison.splitting import MOST, given, hold_out
 from recombine.comparison.verdict import TELLING
+from recombine.data import scan
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -65,7 +66,7 @@ def test_whatever_the_data(pairs: list[Example], seed: int, epsilon: float | Non
         for token in {*example.x, *example.y}:
             assert after[token] >= max(1, math.ceil(before[token] / 2))
         assert sum(other.x == example.x for other in distinct) == 1
-    rare = find_rare(split.train, epsilon=epsilon, seen=True)
+    rare = find_rare(split.train, epsilon=epsilon)
     assert list(split.rare) == [rare(example) for example in split.test]
     assert len(split.test) <= 2 * max(1, min(MOST, len(distinct) // 10))
     assert hold_out(pairs, seed=seed, epsilon=epsilon).test == split.test
@@ -107,6 +108,25 @@ def test_where_no_token_is_rare_pairs_are() -> None:
     assert all(len(name) == 2 for name in split.phenomena)
     for example, rare in zip(split.test, split.rare, strict=True):
         assert rare == any(pair in split.phenomena for pair in pairwise(example.x))
+
+
+def test_a_pair_that_is_seen_once_is_rare_in_samples_and_tests() -> None:
+    data = scan.split("turn-left")
+    train, test = (
+        [each for each in part if not {"around", "opposite", "thrice"} & {*each.x}] for part in (data.train, data.test)
+    )
+    split = given(train, test)
+    assert (split.phenomena, split.shortfall) == ((("turn", "left"),), "")
+    assert all(split.rare)
+    assert split.rarity.resampler is not None
+    assert [split.rarity.resampler(example) is None for example in split.test] == [*split.rare]
+    assert hold_out(train).phenomena == split.phenomena
+
+
+def test_where_only_pairs_that_no_example_has_are_rare_nothing_rare_can_be_held_out() -> None:
+    split = hold_out([example for example in COMMANDS if example.x[1:3] != ("and", "sit")])
+    assert (split.rarity.kind, split.phenomena, sum(split.rare)) == (PAIRS, (), 0)
+    assert split.shortfall.endswith("No example has any of what is rare. Give test examples of it (--test FILE).")
 
 
 def test_of_word_forms_tags_are_rare_and_ambiguous_forms_are_not_tested() -> None:

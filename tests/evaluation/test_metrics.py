@@ -13,8 +13,9 @@ from recombine.evaluation.metrics import (
     correct,
     elements_of,
     exact_match,
-    item_f1,
+    item_counts,
     micro_f1,
+    notebook_elements,
     novel,
 )
 from recombine.example import Example, Provenance, Tokens
@@ -48,8 +49,8 @@ def test_f1_equals_the_transcription(items: list[tuple[Tokens, Tokens]]) -> None
     for elements in (analysis_elements, tuple):
         lists = [[list(elements(output)) for output in side] for side in (gold, predicted)]
         assert math.isclose(micro_f1(gold, predicted, elements=elements), transcribed_f1(*lists))
-        for single, right, guess in zip(item_f1(gold, predicted, elements=elements), *lists, strict=True):
-            assert math.isclose(single, transcribed_f1([right], [guess]))
+        for single, right, guess in zip(item_counts(gold, predicted, elements=elements), *lists, strict=True):
+            assert math.isclose(single.f1, transcribed_f1([right], [guess]))
 
 
 @given(pairs)
@@ -69,14 +70,22 @@ def test_elements_are_chosen_by_the_gold_outputs() -> None:
     assert elements_of([tagged, tagged])(tagged) == ("ev", "[N]")
     assert elements_of([tagged, plain])(plain) == plain
     # A prediction without tags is one wrong lemma, not two right characters.
-    assert item_f1([tagged], [("e", "v", "i")]) == (0.0,)
+    assert item_counts([tagged], [("e", "v", "i")])[0].f1 == 0.0
     # A malformed analysis has the elements that it has.
     assert analysis_elements(()) == ()
     assert analysis_elements(("[V]",)) == ("[V]",)
     assert analysis_elements(("a", "[V]", "b", "[N]")) == ("a[V]b", "[N]")
 
 
-@pytest.mark.parametrize("score", [exact_match, micro_f1, item_f1, correct])
+def test_the_notebook_counts_each_word_of_a_lemma() -> None:
+    two, other = analysis("al et", "V", "PST"), analysis("al at", "V", "PST")
+    assert notebook_elements(two) == ("al", "et", "[V]", "[PST]")
+    assert notebook_elements(analysis("ev", "N")) == analysis_elements(analysis("ev", "N"))
+    assert item_counts([two], [other])[0].f1 == pytest.approx(2 / 3)
+    assert item_counts([two], [other], elements=notebook_elements)[0].f1 == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize("score", [exact_match, micro_f1, item_counts, correct])
 def test_what_cannot_be_scored(score: type) -> None:
     with pytest.raises(RecombineError, match="nothing to score"):
         score([], [])

@@ -139,13 +139,15 @@ FORMS = [
     *(Inflection(f"lemma{letter}", ("V", "PRS"), f"form{letter}") for letter in "abcdefghij"),
     Inflection("lemmak", ("V", "PST"), "formedk"),
     Inflection("lemmal", ("V", "1S"), "forml"),
+    Inflection("lemmam", ("V", "FUT"), "formwillm"),
+    Inflection("lemman", ("V", "COND"), "formwouldn"),
 ]
 RARE_TASK = Task(train=[form.for_generation for form in FORMS], test=[], relevant=is_tag)
 RARE = replace(WORD_FORMS, resampling=True, resampler=replace(WORD_FORMS.resampler, epsilon=0.1))
 
 
-def test_tags_that_begin_with_a_digit_are_rare_only_if_all_may_be() -> None:
-    for which, kept in (("all", [10, 11]), ("named", [10])):
+def test_which_tags_may_be_rare_is_a_setting() -> None:
+    for which, kept in (("all", [10, 11, 12, 13]), ("named", [10, 12, 13]), ("tenses", [10, 12])):
         accept = _accept(replace(RARE, rare_tags=which), RARE_TASK)  # type: ignore[arg-type]
         assert accept is not None
         assert [place for place, example in enumerate(RARE_TASK.train) if accept(example) is None] == kept
@@ -156,7 +158,7 @@ def test_focused_prototypes_have_something_rare() -> None:
     prior = _prior(replace(RARE, omega="focused", neighborhood=rule), RARE_TASK)
     assert prior is not None
     drawn = prior(rule.build(RARE_TASK.train), RARE_TASK.train).draw(50, np.random.default_rng(0))
-    assert set(drawn[:, -1].tolist()) == {10, 11}
+    assert set(drawn[:, -1].tolist()) == {10, 11, 12, 13}
 
 
 def test_forms_must_show_rare_tags_if_asked_for() -> None:

@@ -88,4 +88,5 @@ def test_keys_name_the_data_of_each_seed(source: Path) -> None:
     assert both["samples by geca"].key == keys.result(rows["geca + resampling"]).key
     rare = rows["recomb-2 + resampling (as coded)"]
     changed = (rare, replace(rare, omega="rule"), replace(rare, omega="focused"), replace(rare, rare_tags="all"))
+    changed += (replace(rare, rare_tags="tenses"),)
     assert len({keys.result(each).key for each in changed}) == len(changed)

@@ -28,7 +28,7 @@ from recombine.paper.rows import SPLITS, TABLE_2, Row, read_rows
 from recombine.paper.scale import Scale, tiny_settings, tiny_task, word_form_scale
 from recombine.paper.settings import Settings, settings
 from recombine.paper.stages import Cache
-from recombine.paper.tables import class_reports, in_order, word_form_cells
+from recombine.paper.tables import METRICS, PARTS, class_reports, in_order, word_form_cells
 from recombine.prediction.predictor import Predictor
 from recombine.training import resume
 
@@ -365,7 +365,7 @@ def test_every_row_of_word_forms_runs_from_end_to_end(word_forms: tuple[Path, Ru
     # Three kinds of networks, as in the text, with a latent variable, and as coded.
     assert sum("2 recombination networks" in stage for stage in run.stages) == 9
     shown = in_order(run.all, list(WORD_FORM_ROWS.values()), TABLE_2)
-    assert len(word_form_cells(shown)) == len(WORD_FORM_ROWS) * 8
+    assert len(word_form_cells(shown)) == len(WORD_FORM_ROWS) * len(PARTS) * len(METRICS)
     assert class_reports(shown)
     rows = ("geca + recomb-1 + resampling", "geca + resampling", "recomb-1 + resampling")
     both, geca, learned = (run.records[row]["kept"] for row in rows)  # the first has the samples of the others together

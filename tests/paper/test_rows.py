@@ -23,6 +23,9 @@ ROWS = {row.name: row for row in read_rows()}
 WORD_FORM_ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 
 
+TENSES = [name for name in WORD_FORM_ROWS if name.endswith("tenses)")]
+
+
 def of(name: str, split: str) -> Settings:
     return settings(ROWS[name], split)
 
@@ -41,6 +44,7 @@ CHANGED = {
     ("recomb-1 + resampling (gated predictor)", "generator.max_steps"),
     ("recomb-1 + resampling (gated predictor)", "sampling.batch"),
     ("recomb-1 + resampling (gated predictor)", "rare_tags"),
+    ("learned aug + resampling (as coded)", "generator.epochs"),
 }
 """What was changed, or not said, when a row was run."""
 
@@ -86,6 +90,26 @@ def test_rows_that_were_not_run_are_like_others() -> None:
         word_forms("recomb-1 + resampling (any rare tag)"),
         replace(word_forms("recomb-1 + resampling"), rare_tags="all"),
     )
+    others = {"learned aug + resampling (tenses)", "geca + recomb-1 + resampling (as coded + tenses)"}
+    for name in sorted(set(TENSES) - others):
+        like = name.replace(" (tenses)", "").replace(" + tenses", "")
+        assert same(word_forms(name), replace(word_forms(like), rare_tags="tenses"))
+    both, recomb = (word_forms(f"{name} + resampling (as coded + tenses)") for name in ("geca + recomb-1", "recomb-1"))
+    text = word_forms("geca + recomb-1 + resampling")
+    assert same(both, replace(recomb, method=text.method, geca=text.geca))
+
+
+def test_learned_aug_has_the_steps_of_the_text_or_those_of_the_authors_code() -> None:
+    def steps(name: str) -> int:
+        return word_forms(name).generator.duration(1000).steps
+
+    assert steps("learned aug + resampling") == 375
+    for coded in ("steps as coded", "tenses", "as coded", "as coded + tenses"):
+        assert steps(f"learned aug + resampling ({coded})") == 1_575
+    by_steps, tenses = (word_forms(f"learned aug + resampling ({name})") for name in ("steps as coded", "tenses"))
+    text = word_forms("learned aug + resampling")
+    assert repr(replace(by_steps, generator=text.generator)) == repr(text)
+    assert repr(replace(tenses, rare_tags="named")) == repr(by_steps)
 
 
 def test_the_rows_are_the_papers_in_its_order_and_then_ours() -> None:
@@ -124,7 +148,7 @@ def test_the_rows_are_the_papers_in_its_order_then_what_its_code_did_and_ours() 
     ours = [name for name in WORD_FORM_ROWS if name.endswith((")", "agreement"))]
     assert list(WORD_FORM_ROWS)[-len(ours) :] == ours
     assert next(iter(WORD_FORM_ROWS)) == "baseline"
-    without_figures = {"recomb-1 + resampling (any rare tag)"}
+    without_figures = {"recomb-1 + resampling (any rare tag)", "learned aug + resampling (steps as coded)", *TENSES}
     assert {record["row"] for record in read_records(RESULTS / "table2")} == WORD_FORM_ROWS.keys() - without_figures
 
 

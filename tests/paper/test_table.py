@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from toy_task import TASK
 
 from recombine.paper.records import scored_part
@@ -31,8 +32,9 @@ DASH = record("recomb-1 + resampling", right=()) | {"seeds": [0, 1], "rejected":
 def figures(*found: dict[str, Any]) -> list[tuple[object, ...]]:
     records = in_order(found, ROWS)
     shown = cells(records, scan_columns(records, ROWS))
-    assert all([*cell] == ["row", "column", "mean", "std", "seeds", "paper", "paper_std"] for cell in shown)
-    return [tuple(cell.values()) for cell in shown]
+    names = ["row", "column", "mean", "std", "seeds", "paper", "paper_std"]
+    assert all([*cell] == [*names, "published", "best", "p"] for cell in shown)
+    return [tuple(cell[name] for name in names) for cell in shown]
 
 
 def best_of(found: list[dict[str, Any]], split: str = "jump") -> tuple[str, ...]:
@@ -62,6 +64,16 @@ def test_the_best_rows_are_those_that_chance_cannot_tell_apart() -> None:
     # Only rows over the same seeds are compared: the largest group of them, though it is not the first row's.
     found = [record("baseline", right=(7, 7, 7)), record("geca", right=(0, 0)), record("recomb-2", right=(7, 7))]
     assert best_of(found) == ("recomb-2",)
+
+
+def test_cells_tell_what_chance_cannot_explain() -> None:
+    records = in_order([record("baseline", right=(0, 0)), record("geca"), record("recomb-2", right=(7, 6)), DASH], ROWS)
+    found = {cell["row"]: (cell["best"], cell["p"]) for cell in cells(records, scan_columns(records, ROWS))}
+    assert found["baseline"] == (False, pytest.approx(2 * 2**-6))  # no item of 7 is right, rather than all; 2 rows
+    assert found["geca"] == (True, None)
+    assert found["recomb-2"][0]
+    assert found["recomb-2"][1] > 0.05
+    assert found["recomb-1 + resampling"] == (False, None)
 
 
 def test_lines_show_figures_marks_and_dashes() -> None:

@@ -1,18 +1,20 @@
 """Scores, tables and p-values of Table 2, from records alone and computed by hand."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
-from scipy.stats import ttest_rel
 
 from recombine.augmentation.protocol import Samples
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import correct, exact_match, item_f1, micro_f1
+from recombine.evaluation.metrics import correct, exact_match, item_counts, micro_f1
+from recombine.evaluation.significance import paired
 from recombine.example import Tokens
 from recombine.inflection import Inflection, is_tag, reordered
-from recombine.paper.records import scored_part, word_form_part
+from recombine.paper.records import scored_part, unpacked_outputs, word_form_part
 from recombine.paper.rows import TABLE_2, read_rows
 from recombine.paper.tables import (
     METRICS,
@@ -64,6 +66,10 @@ def wrong_tense(y: Tokens) -> Tokens:
     return (*y[:-1], "[COND]")
 
 
+def item_f1(golds: Sequence[Tokens], predicted: Sequence[Tokens]) -> list[float]:
+    return [counts.f1 for counts in item_counts(golds, predicted)]
+
+
 def outputs(*mistaken: int) -> list[Tokens]:
     return [wrong_tense(y) if place in mistaken else y for place, y in enumerate(GOLDS)]
 
@@ -86,9 +92,8 @@ def test_scores_are_those_of_the_metrics_on_the_same_items(name: str, places: sl
         assert summary is not None
         assert summary.mean == pytest.approx(sum(expected) / 2)
         assert summary.deviation == pytest.approx(abs(expected[0] - expected[1]) / 2)
-        assert items == pytest.approx(
-            [float(score) for each in seeds for score in of_items(GOLDS[places], each[places])]
-        )
+        assert items is not None
+        assert [each.tolist() for each in items] == [[[*of_items(GOLDS[places], each[places])]] for each in seeds]
 
 
 def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
@@ -97,11 +102,11 @@ def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
     assert past is not None
     assert past.mean == pytest.approx((2 / 3 + 1) / 2)
     assert items is not None
-    assert items.tolist() == [0, 1, 1, 1, 1, 1]
+    assert [each.tolist() for each in items] == [[[0, 1, 1]], [[1, 1, 1]]]
     assert word_form_figures(found, Part("", ("OTHER",), novel_only=True), "f1")[0] is None
     _, items = word_form_figures(found, PARTS[2], "f1")
     assert items is not None
-    assert len(items) == 6  # no future form is novel
+    assert [each.shape for each in items] == [(1, 3)] * 2  # no future form is novel
 
 
 def test_seeds_without_novel_items_do_not_count() -> None:
@@ -112,6 +117,43 @@ def test_seeds_without_novel_items_do_not_count() -> None:
     novel, _ = word_form_figures(found, Part("", ("PST",), novel_only=True), "exact-match")
     assert novel is not None
     assert (novel.mean, novel.n) == (0.0, 1)
+
+
+def test_scores_can_be_counted_again_from_the_outputs_that_a_record_keeps() -> None:
+    seeds = [outputs(0, 4, 7), [(), *outputs(1)[1:]]]
+    found = record("baseline", *seeds)
+    golds, predicted = unpacked_outputs(found["outputs"])
+    assert (golds, predicted) == ([GOLDS, GOLDS], seeds)
+    part = Part("", ("PST",))
+    (summary, _), again = word_form_figures(found, part, "f1"), [micro_f1(GOLDS[:3], each[:3]) for each in predicted]
+    assert summary is not None
+    assert summary.mean == pytest.approx(sum(again) / 2)
+    # No lemma here has two words, so the notebook counts alike.
+    assert word_form_figures(found, part, "f1-notebook")[0] == summary
+    for text in ("", "AAAA", found["outputs"][:80]):
+        with pytest.raises(RecombineError, match="the outputs of a record cannot be read"):
+            unpacked_outputs(text)
+
+
+def test_the_notebook_counts_lemmas_of_two_words_twice_and_takes_them_for_novel() -> None:
+    past = words("V;FUT", "a b", "ab", "ba")  # whose tags were trained on
+    two = replace(task(), test=[word.for_generation for word in past], sets=(3, 0, 0))
+    golds = [reordered(example).y for example in two.test]
+    seeds = [[(*"a c", *golds[0][3:]), wrong_tense(golds[1]), golds[2]]] * 2
+    part = word_form_part(seeds, [Samples((), 0)] * 2, [two] * 2)
+    found = {"row": "x", "column": "turkish-8", "seeds": [0, 1], **scored_part(seeds, [two] * 2), **part}
+
+    def score(metric: Metric, *, novel: bool = False) -> float | None:
+        summary, _ = word_form_figures(found, Part("", ("PST",), novel_only=novel), metric)
+        return summary and summary.mean
+
+    assert score("f1") == pytest.approx(2 * 7 / (9 + 9))
+    assert score("f1-notebook") == pytest.approx(2 * 8 / (10 + 10))
+    assert score("f1", novel=True) is None
+    assert score("f1-notebook", novel=True) == pytest.approx(2 * 3 / (4 + 4))
+    older = {key: value for key, value in found.items() if key != "outputs"}
+    assert word_form_figures(older, Part("", ("PST",)), "f1-notebook") == (None, None)
+    assert word_form_columns({("x", "turkish-8"): older}, metric="f1-notebook") == []
 
 
 def test_cells_have_the_papers_figures_beside_ours() -> None:
@@ -126,7 +168,7 @@ def test_cells_have_the_papers_figures_beside_ours() -> None:
         "row": "geca + resampling",
         "column": "turkish-8 FUT+PST exact-match",
         **{"language": "turkish", "hints": 8, "part": "FUT+PST", "metric": "exact-match"},
-        **{"seeds": 2, "paper": 0.27, "paper_std": 0.07},
+        **{"seeds": 2, "paper": 0.27, "paper_std": 0.07, "published": True, "best": False, "p": None},
     }
     assert (novel["mean"], novel["std"], novel["paper"]) == (None, None, 0.71)
 
@@ -136,6 +178,7 @@ def test_cells_have_the_papers_figures_beside_ours() -> None:
     [
         ("geca + recomb-1 + resampling", "turkish-8", 0, "f1", (0.79, 0.02)),
         ("recomb-1 + resampling", "swahili-8", 2, "f1", (0.83, 0.02)),
+        ("recomb-1 + resampling", "swahili-8", 2, "f1-notebook", (0.83, 0.02)),
         ("recomb-1 + resampling", "spanish-8", 3, "f1", None),
         ("recomb-2 + resampling", "turkish-16", 1, "exact-match", (0.61, 0.04)),
         ("recomb-2 + resampling + VAE", "swahili-4", 0, "f1", None),
@@ -147,7 +190,7 @@ def test_published_figures(row: str, column: str, part: int, metric: Any, figure
 
 
 def published(column: str, part: int, metric: Metric) -> Mapping[str, object]:
-    (found,) = word_form_columns({("any", column): {}}, metric=metric, parts=[PARTS[part]])
+    (found,) = word_form_columns({("any", column): {"outputs": ""}}, metric=metric, parts=[PARTS[part]])
     return found.published
 
 
@@ -157,20 +200,24 @@ def test_every_published_row_is_one_of_ours() -> None:
     assert names - shown == {name for name in names if name.endswith((")", "agreement"))}
 
 
-def test_p_values_are_those_of_paired_t_tests_over_past_and_future_items() -> None:
+def test_p_values_are_those_of_the_paired_test_over_splits_with_past_and_future_items() -> None:
     good, bad = (outputs(), outputs(5)), (outputs(0, 1, 3), outputs(2, 4, 5, 6))
     records = ordered(record("baseline", *bad), record("recomb-1", *good), record("geca", *bad))
     found = {(each.first, each.second): each for each in p_values(records, "turkish-8")}
     assert len(found) == 3
     order = [3, 4, 5, 0, 1, 2]  # future, then past
     scores = [
-        [value for each in pair for value in item_f1([GOLDS[i] for i in order], [each[i] for i in order])]
+        [np.array([item_f1([GOLDS[i] for i in order], [each[i] for i in order])]) for each in pair]
         for pair in (bad, good)
     ]
     compared = found["baseline", "recomb-1"]
-    assert compared.p == pytest.approx(ttest_rel(*scores).pvalue)
+    assert compared.p == pytest.approx(paired(*scores).p)
     assert compared.corrected_p == pytest.approx(min(1, 3 * compared.p))
     assert found["baseline", "geca"].p == 1
+    (cell,) = (
+        each for each in word_form_cells(records) if each["row"] == "geca" and each["column"] == "turkish-8 FUT+PST f1"
+    )
+    assert (cell["best"], cell["p"]) == (False, pytest.approx(min(1, 2 * compared.p)))  # against the best, recomb-1
 
 
 def test_best_rows_are_marked_and_dashes_shown() -> None:
@@ -179,7 +226,7 @@ def test_best_rows_are_marked_and_dashes_shown() -> None:
         record("baseline", bad, bad), record("recomb-1", good, good), record("geca"), record("recomb-2", good, bad)
     )
     few_shot, *_ = word_form_columns(records, metric="f1")
-    assert best_rows(records, few_shot) == ("recomb-1",)
+    assert best_rows(records, few_shot) == ("recomb-1", "recomb-2")
     header, shown = lines(records, word_form_columns(records, metric="exact-match", parts=PARTS[:2]), mark="*")
     assert header == ["", "turkish-8 FUT+PST", "paper", "turkish-8 OTHER", "paper"]
     assert [line[0] for line in shown] == ["baseline", "geca", "recomb-1", "recomb-2"]
@@ -191,7 +238,9 @@ def test_best_rows_are_marked_and_dashes_shown() -> None:
 def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
     one, other = outputs(0, 1), outputs(0, 3)
     found = record("baseline", one, other) | {"seeds": [2, 7]}
-    assert word_form_figures(found, Part("", ("PST",)), "exact-match")[1] == pytest.approx([0.0, 0.5, 1.0])
+    items = word_form_figures(found, Part("", ("PST",)), "exact-match")[1]
+    assert items is not None
+    assert [each.tolist() for each in items] == [[[0, 0, 1], [0, 1, 1]]]  # two networks on the items of one split
 
 
 def test_any_language_has_columns() -> None:

@@ -178,7 +178,7 @@ class Rare:
         return () if self.resampler is None else self.resampler.rare_
 
 
-def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngram: int = 1, seen: bool = False) -> Rare:
+def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngram: int = 1) -> Rare:
     """Finds out what is rare among training examples: the only place where that is decided.
 
     Whoever needs to know calls it once and hands the result on, so that all go by one definition::
@@ -192,7 +192,8 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
       until at most a quarter of the examples have a rare token. If no token is rare by this, those in fewer than 10 %
       of the examples are, if all others are at least three times as frequent. Only tags count in word forms.
     - ``pairs``: if no token is rare, two neighboring tokens of an input that no example has, or only a few (at most
-      five, if these pairs are in at most a quarter of the examples). Word forms are excepted: their tags have an order,
+      five, if these pairs are in at most a quarter of the examples), whether samples, test items or training examples
+      are asked about. Word forms are excepted: their tags have an order,
       so an unseen pair of tags is not a new bundle but a wrong one.
     - ``nothing``: if neither tells examples apart.
 
@@ -200,8 +201,6 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         examples: The training examples.
         epsilon: Tokens in fewer than this share of the different examples are rare; None: found out.
         ngram: With epsilon, the longest sequences of tokens that can be rare.
-        seen: Whether the rare is wanted that some examples already have, to repeat them or to hold them out. If no
-            token is rare, the pairs in fewer than 2 % of the examples then are.
     """
     distinct = distinct_examples(examples, least=1, who="resampling")
     relevant = is_tag if are_inflections(distinct) else None
@@ -225,16 +224,8 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         return Rare(NOTHING, None, why)
     if relevant is not None:
         return Rare(NOTHING, None, "nothing: no tag is rare")
-    if seen:
-        few = Resampler(ngram=2, side="x").fit(distinct)
-        if not few.rare_:
-            return Rare(NOTHING, None, "nothing: no token is rare, nor is any pair of input tokens that was seen")
-        what = f"{len(few.rare_):,} pair{'' if len(few.rare_) == 1 else 's'} of input tokens"
-        return Rare(PAIRS, few, f"{what} in fewer than {few.epsilon:.2%} of the examples; no token is rare")
     possible = len({token for example in distinct for token in example.x}) ** 2
     known = len({pair for example in distinct for pair in pairwise(example.x)})
-    if not 0 < known < possible:
-        return Rare(NOTHING, None, "nothing: no token is rare, nor is there a pair of input tokens that was never seen")
     pairs = Resampler(ngram=2, side="x").fit(distinct)
     rarest = [found.probability for found in map(pairs.rarest, distinct) if found is not None]
     few_enough = (
@@ -244,9 +235,12 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         and sum(share < _share(count, len(distinct)) for share in rarest) <= EXCEPTION * len(distinct)
     )
     most = next(few_enough, 0)
-    often = f" in at most {most} examples" if most else ""
+    found = replace(pairs, epsilon=_share(most, len(distinct))).fit(distinct)
+    if not known or (known == possible and not found.rare_):
+        return Rare(NOTHING, None, "nothing: no token is rare, nor is any pair of input tokens")
+    often = f" in at most {most} example{'' if most == 1 else 's'}" if most else ""
     reason = f"pairs of input tokens{often}, of which {known:,} of {possible:,} were seen; no token is rare"
-    return Rare(PAIRS, replace(pairs, epsilon=_share(most, len(distinct))).fit(distinct), reason)
+    return Rare(PAIRS, found, reason)
 
 
 def what_is_rare(resampler: Resampler) -> str:

@@ -104,6 +104,7 @@ LIMITS: dict[str, dict[str, Any]] = {
     "rehearse": {"min": 0},
     "seed": {"min": 0},
     "size": _one_of("size", SIZES),
+    "task": {},  # the only argument that is a name and no path
     "temperature": {"callback": _more_than_0},
     "tiny": {"hidden": True},
 }
@@ -160,8 +161,7 @@ def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Pa
     name = parameter.name
     metavar, help = explained.get(name) or _SHARED.get(name, ("", ""))  # nothing where Python drops docstrings (-OO)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
-        is_path = name != "task"  # all others are read
-        declared = typer.Argument(metavar=metavar or None, help=help, callback=_existing if is_path else None)
+        declared = typer.Argument(metavar=metavar or None, help=help, **LIMITS.get(name, {"callback": _existing}))
     else:
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
         names = NAMES.get(name, (f"{_long(name)}/--no-{_long(name)[2:]}" if is_switch else _long(name),))

@@ -54,11 +54,13 @@ class Split:
     def shortfall(self) -> str:
         """Why nothing can be told of the rare although something is rare, and what to do about it; else empty."""
         count = sum(self.rare)
-        if not self.phenomena or count >= TELLING:
+        if self.rarity.resampler is None or count >= TELLING:
             return ""
         few = f"Test examples with something rare in them: {count}; a verdict on the rare takes {TELLING} or more."
         if not self.held_out:
             return f"{few} Add some to the test examples."
+        if not self.phenomena:
+            return f"{few} No example has any of what is rare. Give test examples of it (--test FILE)."
         return (
             f"{few} Half of what is rare stays in training, and what occurs once or has several outputs is not held "
             "out. Give test examples of it (--test FILE), or more data with it."
@@ -89,7 +91,7 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     for `find_rare`.
     """
     distinct = distinct_examples(examples, least=LEAST, who="a comparison without a test set")
-    rarity = find_rare(distinct, epsilon=epsilon, seen=True)
+    rarity = find_rare(distinct, epsilon=epsilon)
     pairs = {found.ngram for found in rarity.seen if len(found.ngram) > 1}
     every = [contents(example, pairs) for example in distinct]
     total = Counter(part for parts in every for part in parts)
@@ -118,7 +120,7 @@ def hold_out(examples: Sequence[Example], *, seed: int = 0, epsilon: float | Non
     return Split(
         train=train,
         test=tuple(compress(distinct, tested)),
-        rarity=find_rare(train, epsilon=epsilon, seen=True),
+        rarity=find_rare(train, epsilon=epsilon),
         held_out=True,
     )
 

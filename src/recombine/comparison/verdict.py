@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from recombine.evaluation.significance import ALPHA, item_means, paired_p
+from recombine.evaluation.significance import ALPHA, paired
 
 Part = Literal["all", "rare", "other"]
 """All test examples, those with something rare in them, and the others."""
@@ -39,9 +39,9 @@ class Judged:
 
     Attributes:
         scores: The share predicted exactly, by seed; empty if the part is.
-        p: Of the paired test against plain over test examples, times the number of methods compared (Bonferroni);
-            None for plain, or if there are too few examples.
-        torn: Whether it is unclear because the seeds disagree.
+        p: Of the paired test against plain over seeds and test examples, times the number of methods compared
+            (Bonferroni); None for plain, or if there are too few examples.
+        torn: Whether it is unclear because of the seeds: they differ by more than the test examples.
     """
 
     scores: tuple[float, ...]
@@ -86,12 +86,9 @@ def judge(
 ) -> dict[str, dict[Part, Judged]]:
     """Judges every method on every part of the test examples.
 
-    Items are what the test counts: each item's score is its mean over seeds, so that several seeds do not pass for
-    several times the examples. Whatever is said of a method, every seed must agree: it helps if it is significantly
-    better, harms if it is significantly worse, and does not help if there is no room for a gain of ``MARGIN``. A seed
-    in which both are right everywhere is not against help, nor one in which both are wrong everywhere against harm:
-    there it could not have shown. The last two are said only of a method that gave new examples, where predictors were
-    trained to the end and learned the task.
+    A method helps if it is significantly better, harms if it is significantly worse, and does not help if there is no
+    room for a gain of ``MARGIN``: the test is `paired`, for which seeds count as well as test examples. The last two
+    are said only of a method that gave new examples, where predictors were trained to the end and learned the task.
     """
     flags = np.asarray(rare, dtype=bool)
     chosen: dict[Part, np.ndarray] = {"all": np.ones_like(flags), "rare": flags, "other": ~flags}
@@ -114,17 +111,13 @@ def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     scores = tuple(found.mean(axis=1).tolist()) if items else ()
     if plain is None or items < TELLING:
         return Judged(scores, None, UNCLEAR)
-    means, baseline = item_means(found), item_means(plain)
-    p = min(1.0, comparisons * paired_p(means, baseline))
-    gains, by_seed, by_seed_plain = means - baseline, found.mean(axis=1) - plain.mean(axis=1), plain.mean(axis=1)
-    if p < ALPHA and ((by_seed > 0) | (by_seed == 0) & (by_seed_plain == 1)).all():
-        return Judged(scores, p, HELPS)
-    if p < ALPHA and ((by_seed < 0) | (by_seed == 0) & (by_seed_plain == 0)).all():
-        return Judged(scores, p, HARMS)
-    most = min(gains.mean() + 2 * gains.std() / math.sqrt(items), 1 - baseline.mean())
-    if most < MARGIN and (by_seed < MARGIN).all():
+    test = paired([found], [plain])
+    p, most = min(1.0, comparisons * test.p), min(test.difference + 2 * test.error, 1 - float(plain.mean()))
+    if p < ALPHA:
+        return Judged(scores, p, HELPS if test.difference > 0 else HARMS)
+    if most < MARGIN:
         return Judged(scores, p, DOES_NOT)
-    return Judged(scores, p, UNCLEAR, torn=bool(p < ALPHA or most < MARGIN))
+    return Judged(scores, p, UNCLEAR, torn=test.by_networks > test.by_items)
 
 
 def sentence(

@@ -36,6 +36,12 @@ def analysis_elements(output: Tokens) -> Tokens:
     return ("".join(lemma), *tags) if lemma else tags
 
 
+def notebook_elements(output: Tokens) -> Tokens:
+    """Returns the elements of an analysis as the authors' notebook counts them: each word of the lemma is one."""
+    lemma, tags = split_analysis(output)
+    return (*"".join(lemma).split(), *tags)
+
+
 def elements_of(gold: Iterable[Tokens]) -> Elements:
     """Chooses what to count: the parts of analyses if every gold output ends in a tag token, else tokens."""
     return analysis_elements if all(output and is_tag(output[-1]) for output in gold) else tuple
@@ -67,16 +73,17 @@ class Counts(NamedTuple):
         return 2 * self.true_positives / total if total else 1.0
 
 
-def item_f1(
+def item_counts(
     gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None
-) -> tuple[float, ...]:
-    """Returns the F1 of each item, which the paired t-test compares, by default of what ``elements_of`` chooses."""
-    return tuple(counts.f1 for counts in _counts(gold, predicted, elements))
+) -> list[Counts]:
+    """Returns what F1 is computed of, for each item, by default of the elements that ``elements_of`` chooses."""
+    count = elements or elements_of(gold)
+    return [Counts.of(count(right), count(guess)) for right, guess in _pairs(gold, predicted)]
 
 
 def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None) -> float:
-    """Returns the F1 of the counts summed over all items; arguments as for ``item_f1``."""
-    return Counts(*map(sum, zip(*_counts(gold, predicted, elements), strict=True))).f1
+    """Returns the F1 of the counts summed over all items; arguments as for ``item_counts``."""
+    return Counts(*map(sum, zip(*item_counts(gold, predicted, elements=elements), strict=True))).f1
 
 
 def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
@@ -96,11 +103,6 @@ def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection |
 
     seen = set(map(tags_of, training))
     return tuple(tags_of(item) not in seen for item in items)
-
-
-def _counts(gold: Sequence[Tokens], predicted: Sequence[Tokens], elements: Elements | None) -> list[Counts]:
-    count = elements or elements_of(gold)
-    return [Counts.of(count(right), count(guess)) for right, guess in _pairs(gold, predicted)]
 
 
 def _pairs(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> Iterable[tuple[Tokens, Tokens]]:

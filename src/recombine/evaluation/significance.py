@@ -1,7 +1,6 @@
 """What several seeds give together, and which systems differ by more than chance, as in the paper's tables.
 
-Items are what tests count: an item's score is its mean over seeds, so that several seeds do not pass for several times
-the items.
+One test serves both tables, `recombine compare` and the benchmark: `paired`, over networks and test items at once.
 """
 
 import math
@@ -17,11 +16,14 @@ from recombine.errors import RecombineError
 ALPHA = 0.05
 """The level of significance in the paper's tables."""
 
-Scores = Sequence[float] | np.ndarray
-"""The score of one system on each item."""
+Scores = Sequence[np.ndarray]
+"""The scores of one system: for each split, an array of its networks (rows) by its test items (columns)."""
 
 _COINS = 1000
 """For more coins than these, chances are no smaller: they would end up as 0."""
+
+_NO_VARIANCE = 1e-24
+"""What is below this is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,6 @@ def combined(*parts: Summary) -> Summary:
     )
 
 
-def item_means(scores: Sequence[Sequence[float]] | Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """Returns the mean score of each item over seeds, all of which were tested on the same items."""
-    means: np.ndarray = np.asarray(scores, dtype=float).mean(axis=0)
-    return means
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two systems on the same items: the mean score of the first minus that of the second, and the two-sided p-value.
@@ -83,29 +79,64 @@ class Comparison:
         return self.corrected_p < ALPHA
 
 
-def paired_p(first: Scores, second: Scores) -> float:
-    """Returns the two-sided p-value of the paired t-test.
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """How two systems differ, and how far that is by chance.
 
-    Where every item differs by the same amount, the t-test is not defined, for want of variance: p is 1 if that amount
-    is zero, else that of the sign test, the chance that as many fair coins all fall alike.
-
-    Scores are those of two systems on the same items, at least two, in the same order; of several seeds their
-    ``item_means``.
+    Attributes:
+        difference: The mean score of the first minus that of the second.
+        by_networks: The part of the variance of the difference that other networks (or splits) would make.
+        by_items: The part that other test items would make.
+        p: The two-sided p-value.
     """
-    if len(first) != len(second):
-        raise RecombineError(
-            f"a paired test needs the same items on both sides; found {len(first)} and {len(second)} scores."
-        )
-    if len(first) < 2:
-        raise RecombineError(f"a paired test needs at least 2 items; found {len(first)}.")
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    differences = one - other
-    if np.allclose(differences, differences[0], rtol=1e-9, atol=1e-12):
-        alike = 2.0 ** (1 - min(len(differences), _COINS))
-        return 1.0 if math.isclose(differences[0], 0.0, abs_tol=1e-12) else alike
-    from scipy.stats import ttest_rel  # takes seconds to import
 
-    return float(ttest_rel(one, other).pvalue)
+    difference: float
+    by_networks: float
+    by_items: float
+    p: float
+
+    @property
+    def error(self) -> float:
+        """The standard error of the difference."""
+        return math.sqrt(self.by_networks + self.by_items)
+
+
+def paired(first: Scores, second: Scores) -> Paired:
+    """Compares two systems that have networks of the same seeds, tested on the same items, in the same order.
+
+    Both the networks and the items are drawn by chance, so a score is no draw of its own: ten seeds on a hundred items
+    are not a thousand draws. The variance of the mean difference is that between networks, each with its mean over
+    items, plus that between items, each with its mean over networks; the test is min F' (Clark 1973), with the degrees
+    of freedom of Satterthwaite. Where there are several splits, each has items and networks of its own, and what varies
+    by chance is the split. A single network does not show how much networks vary; then only items count, and the test
+    is the paired t-test over items.
+
+    Where every item differs by the same amount there is no variance: p is 1 if that amount is zero, else that of the
+    sign test, the chance that as many fair coins all fall alike.
+    """
+    if [each.shape for each in first] != [each.shape for each in second]:
+        raise RecombineError("a paired test needs the same networks and the same items on both sides.")
+    differences = [one.astype(float) - other for one, other in zip(first, second, strict=True) if one.size]
+    of_items = [each.mean(axis=0) for each in differences]
+    items, splits = sum(map(len, of_items)), len(of_items)
+    if items <= splits:
+        raise RecombineError(f"a paired test needs at least 2 items; found {items}.")
+    of_networks = differences[0].mean(axis=1) if splits == 1 else np.array([each.mean() for each in of_items])
+    difference = float(of_networks.mean())
+    # Splits count alike, and the items of one split vary as much as those of another.
+    within = sum(float(((each - each.mean()) ** 2).sum()) for each in of_items) / (items - splits)
+    by_items = within * sum(1 / len(each) for each in of_items) / splits**2
+    by_networks = float(of_networks.var(ddof=1)) / len(of_networks) if len(of_networks) > 1 else 0.0
+    if by_items + by_networks < _NO_VARIANCE:
+        alike = 2.0 ** (1 - min(items, _COINS))
+        return Paired(difference, 0.0, 0.0, 1.0 if math.isclose(difference, 0.0, abs_tol=1e-12) else alike)
+    from scipy.stats import t  # takes seconds to import
+
+    freedom = (by_networks + by_items) ** 2 / (
+        by_networks**2 / max(1, len(of_networks) - 1) + by_items**2 / (items - splits)
+    )
+    p = 2 * float(t.sf(abs(difference) / math.sqrt(by_networks + by_items), freedom))
+    return Paired(difference, by_networks, by_items, p)
 
 
 def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
@@ -113,23 +144,22 @@ def compare(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
     return _compared(scores, list(combinations(scores, 2)))
 
 
-def best(scores: Mapping[str, Scores]) -> tuple[str, ...]:
-    """Returns the systems that the paper prints in bold: those not significantly worse than the one with the best mean.
+def against_best(scores: Mapping[str, Scores]) -> tuple[Comparison, ...]:
+    """Compares the system with the best mean with each other one; the paper prints those in bold that are not worse.
 
-    Nothing is bold if no system is. Each system is compared with the best only, so the correction is for one
-    comparison less than there are systems; the paper does not tell its own number.
+    The correction is for one comparison less than there are systems; the paper does not tell its own number.
     """
-    if not scores:
-        raise RecombineError("there are no systems to compare; expected at least one.")
-    top = max(scores, key=lambda name: float(np.mean(scores[name])))
-    compared = _compared(scores, [(top, name) for name in scores if name != top])
-    worse = {each.second for each in compared if each.is_significant}
-    return tuple(name for name in scores if name not in worse) if worse else ()
+    top = max(scores, key=lambda name: _mean(scores[name]), default="")
+    return _compared(scores, [(top, name) for name in scores if name != top])
+
+
+def _mean(scores: Scores) -> float:
+    return statistics.fmean(float(each.mean()) for each in scores if each.size)
 
 
 def _compared(scores: Mapping[str, Scores], pairs: Sequence[tuple[str, str]]) -> tuple[Comparison, ...]:
     found = []
     for first, second in pairs:
-        p, difference = paired_p(scores[first], scores[second]), np.mean(scores[first]) - np.mean(scores[second])
-        found.append(Comparison(first, second, float(difference), p, min(1.0, p * len(pairs))))
+        test = paired(scores[first], scores[second])
+        found.append(Comparison(first, second, test.difference, test.p, min(1.0, test.p * len(pairs))))
     return tuple(found)

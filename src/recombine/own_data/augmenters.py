@@ -390,9 +390,9 @@ class Oversampler(_ByRule):
     """Repeats the training examples that have something rare in them: what resampling alone gives.
 
     Attributes:
-        rarity: Which examples are rare; see ``Rarity``. ``"auto"``: those that `find_rare` finds or, if it finds none,
-            those with a token in fewer than 2 % of the examples. If there are none either, there is nothing to repeat,
-            and no samples. None repeats all.
+        rarity: Which examples are rare; see ``Rarity``. ``"auto"``: those with something that `find_rare` finds or, if
+            no example has any, those with a token in fewer than 2 % of the examples. If there are none either, there is
+            nothing to repeat, and no samples. None repeats all.
     """
 
     kind: ClassVar[str] = "oversampler"
@@ -400,8 +400,9 @@ class Oversampler(_ByRule):
 
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=1, who="an Oversampler")
-        choice = rarity_rule(self.rarity, distinct, find_rare(distinct, seen=True))
-        if self.rarity == AUTO and choice.value is None:
+        found = find_rare(distinct)
+        choice = rarity_rule(self.rarity, distinct, found)
+        if self.rarity == AUTO and not found.seen:
             usual = Resampler(relevant=is_tag if are_inflections(distinct) else None).fit(distinct)
             choice = Choice(TOKENS if usual.rare_ else NOTHING, usual, what_is_rare(usual))
         rule = choice.value

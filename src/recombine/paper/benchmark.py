@@ -16,7 +16,7 @@ from recombine.augmentation.protocol import Samples
 from recombine.data import files, scan
 from recombine.data.store import json_digest
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
-from recombine.evaluation.significance import paired_p, summarize
+from recombine.evaluation.significance import paired, summarize
 from recombine.models.device import resolve
 from recombine.own_data.augmenters import METHODS, Augmenter
 from recombine.own_data.predictor import Predictor
@@ -197,14 +197,14 @@ class Results:
     def verdict(self) -> list[dict[str, Any]]:
         """For each row beside plain, how much it gains, and whether it is worse by more than the spread over seeds.
 
-        The spread is the greater deviation of the two; p is that of the paired t-test over test examples.
+        The spread is the greater deviation of the two; p is that of the test of both tables.
         """
         scores = comparable({(row, self.task.name): each for row, each in self.records.items()}, self._column)
         found = {row: summarize(record["exact_match"]) for row, record in self.records.items()}
         verdict = list[dict[str, Any]]()
         for row in [row for row in found if row != PLAIN] if PLAIN in found else ():
             gain, spread = found[row].mean - found[PLAIN].mean, max(found[row].deviation, found[PLAIN].deviation)
-            p = paired_p(scores[row], scores[PLAIN]) if {row, PLAIN} <= scores.keys() else None
+            p = paired(scores[row], scores[PLAIN]).p if {row, PLAIN} <= scores.keys() else None
             verdict.append({"row": row, "gain": gain, "spread": spread, "p": p, "worse": gain < -spread})
         return verdict
 

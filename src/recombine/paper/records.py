@@ -2,6 +2,7 @@
 
 import base64
 import json
+import lzma
 import os
 import platform
 import shlex
@@ -23,7 +24,7 @@ from recombine.data.output import locked, read_whole, replacing, sweep
 from recombine.data.store import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import Counts, analysis_elements, audit, novel
+from recombine.evaluation.metrics import analysis_elements, audit, item_counts, novel
 from recombine.evaluation.significance import summarize
 from recombine.example import Tokens
 from recombine.inflection import Inflection
@@ -34,6 +35,8 @@ LISTED = 20
 """How many samples of all seeds together are listed."""
 ITEMS = 8
 """How many test items are shown whose inputs are among the samples, and how many others."""
+MOST = 2**26
+"""No record has outputs of more bytes."""
 
 Listed = TypeVar("Listed")
 
@@ -73,6 +76,7 @@ class _Record(TypedDict, total=False):
     items: list[_Example]
     sets: dict[str, int]
     counts: list[str]
+    outputs: str
     novel: list[str]
     classes: list[dict[str, int]]
 
@@ -125,11 +129,8 @@ def word_form_part(
         return {}
     judged = [[(new, task.class_of(new)) for new in own] for own, task in zip(samples, of_word_forms, strict=True)]
     classes = [Counter(name for _, name in own) for own in judged]
-    counts = []
-    for own, task in zip(outputs, tasks, strict=False):
-        golds = [analysis_elements(task.as_predicted(example).y) for example in task.test]
-        found = [Counts.of(gold, analysis_elements(y)) for gold, y in zip(golds, own, strict=True)]
-        counts.append(base64.b64encode(np.array(found, np.uint8).tobytes()).decode())
+    golds = [[task.as_predicted(example).y for example in task.test] for task, _ in zip(tasks, outputs, strict=False)]
+    counts = [item_counts(*own, elements=analysis_elements) for own in zip(golds, outputs, strict=True)]
     listing = []
     for sample, name in _some([pair for own in judged for pair in own]):
         word = Inflection.from_fields(sample.x, sample.y)
@@ -138,10 +139,27 @@ def word_form_part(
     return {
         "sets": dict(zip(SETS, of_word_forms[0].sets, strict=True)),
         "novel": [packed(np.array(novel(task.test, task.train))) for task in tasks],
-        "counts": counts,  # what F1 is computed of, for each test item
+        "counts": [base64.b64encode(np.array(each, np.uint8).tobytes()).decode() for each in counts],
+        "outputs": packed_outputs(golds, outputs),  # of which all scores can be counted again
         "classes": [{name: own[name] for name in CLASSES} for own in classes],
         "listing": listing,
     }
+
+
+def packed_outputs(golds: Sequence[Sequence[Tokens]], outputs: Sequence[Sequence[Tokens]]) -> str:
+    """Returns the right and the predicted outputs of each seed as text, about 20 kB for 1,500 test items."""
+    return base64.b64encode(lzma.compress(json.dumps([golds, outputs]).encode())).decode()
+
+
+def unpacked_outputs(text: str) -> tuple[list[list[Tokens]], list[list[Tokens]]]:
+    """Returns the outputs that `packed_outputs` made a text of."""
+    try:
+        written = json.loads(lzma.LZMADecompressor().decompress(base64.b64decode(text), MOST))
+        golds, outputs = typed(written, list[list[list[list[str]]]])
+    except (lzma.LZMAError, EOFError, ValueError) as error:
+        raise RecombineError("the outputs of a record cannot be read.", hint="Make it again.") from error
+    found = [[[tuple(y) for y in own] for own in each] for each in (golds, outputs)]
+    return found[0], found[1]
 
 
 def packed(marks: np.ndarray) -> str:

@@ -61,7 +61,8 @@ class Settings:
         agreement: Whether samples are rejected that have a token and not its counterpart (see `Agreement`), or of
             word forms, a rare tag that the form does not show (see `Exponents`).
         resampler: What is rare.
-        rare_tags: Which tags of word forms may be rare: all, or named ones (PST, not 1S) as in the authors' code.
+        rare_tags: Which tags of word forms may be rare: all; named ones (PST, not 1S) as in the authors' code; or the
+            tenses PST and FUT, one of which each sample has that the paper prints.
         n: How many samples.
         p_aug: How often a predictor sees one; None: all examples count alike.
         predictor: How predictors are trained.
@@ -78,7 +79,7 @@ class Settings:
     resampling: bool = False
     agreement: bool = False
     resampler: Resampler = field(default_factory=Resampler)
-    rare_tags: Literal["all", "named"] = "all"
+    rare_tags: Literal["all", "named", "tenses"] = "all"
     direct: Direct = field(default_factory=Direct)
     n: int = 400
     p_aug: float | None = 0.0

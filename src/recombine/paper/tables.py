@@ -16,9 +16,17 @@ import numpy as np
 
 from recombine.data.sigmorphon import SPLITS as WORD_FORM_SPLITS
 from recombine.errors import RecombineError
-from recombine.evaluation.metrics import Counts
-from recombine.evaluation.significance import Comparison, Summary, best, combined, compare, item_means, summarize
-from recombine.paper.records import unpacked
+from recombine.evaluation.metrics import Counts, item_counts, notebook_elements
+from recombine.evaluation.significance import (
+    Comparison,
+    Scores,
+    Summary,
+    against_best,
+    combined,
+    compare,
+    summarize,
+)
+from recombine.paper.records import unpacked, unpacked_outputs
 from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
 from recombine.paper.tasks import CLASSES, UNJUDGED
 
@@ -26,12 +34,14 @@ Record = Mapping[str, Any]
 Records = Mapping[tuple[str, str], Record]
 """Records by row and column, such as ``jump`` or ``spanish-8``."""
 
-Figures = tuple[Summary | None, np.ndarray | None]
-"""Mean and deviation over seeds, None where there is nothing to score; and the score on each item, its mean over seeds,
-None for a dash."""
+Figures = tuple[Summary | None, Scores | None]
+"""Mean and deviation over seeds, None where there is nothing to score; and the scores of networks on items, None for a
+dash."""
 
-Metric = Literal["f1", "exact-match"]
-METRICS: tuple[Metric, ...] = ("f1", "exact-match")
+Metric = Literal["f1", "f1-notebook", "exact-match"]
+"""By the authors' notebook, a lemma of two words is two elements, since it splits at spaces. What is after the first is
+taken for tags, so that every lemma of several words counts as novel."""
+METRICS: tuple[Metric, ...] = ("f1", "f1-notebook", "exact-match")
 FEW_SHOT = ("FUT", "PST")
 """The test sets that the first columns of Table 2 average over."""
 
@@ -100,14 +110,15 @@ def scan_figures(record: Record) -> Figures:
     summary = summarize(record["exact_match"]) if record["exact_match"] else None
     if not record.get("correct"):
         return summary, None
-    return summary, item_means([unpacked(each, record["tested"]) for each in record["correct"]])
+    return summary, [np.array([unpacked(each, record["tested"]) for each in record["correct"]])]
 
 
 def word_form_columns(
     records: Records, *, metric: Metric, parts: Sequence[Part] = PARTS, hints: int | None = None
 ) -> list[Column]:
     """Returns the columns of Table 2 by a metric, for each language, and number of hints, that there are records of."""
-    found = {column: None for _, column in records if hints is None or column.endswith(f"-{hints}")}
+    known = [column for (_, column), record in records.items() if metric != "f1-notebook" or "outputs" in record]
+    found = dict.fromkeys(column for column in known if hints is None or column.endswith(f"-{hints}"))
     columns = []
     for name in sorted(found, key=lambda name: TABLE_2.splits.index(name) if name in TABLE_2.splits else math.inf):
         language, number = name.rsplit("-", 1)
@@ -124,9 +135,9 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
     """Returns what a record of Table 2 says of some test items by a metric.
 
     The mean is that of the test sets; seeds for which one of them has no item to score do not count. Scores of items
-    come split after split: each is its mean over the split's seeds.
+    come split after split.
     """
-    if not record["counts"]:
+    if not record["counts"] or (metric == "f1-notebook" and "outputs" not in record):  # as of older records
         return None, None
     *starts, tested = np.cumsum([0, *record["sets"].values()]).tolist()
     places = {
@@ -134,16 +145,21 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
     }
     complete: list[list[float]] = []
     by_split: dict[int, list[np.ndarray]] = {}
-    packed = (record["seeds"], record["counts"], record["correct"], record["novel"])
-    for seed, counts_of_seed, correct, novel in zip(*packed, strict=True):
-        counts = np.frombuffer(base64.b64decode(counts_of_seed), np.uint8).reshape(tested, 3).astype(int)
-        right, chosen = unpacked(correct, tested), unpacked(novel, tested) | (not part.novel_only)
+    if metric == "f1-notebook":
+        counted, of_several_words = _notebook_counts(record["outputs"])
+    else:
+        counted = [np.frombuffer(base64.b64decode(each), np.uint8).reshape(tested, 3) for each in record["counts"]]
+        of_several_words = np.zeros((len(counted), tested), dtype=bool)
+    by_seed = (record["seeds"], counted, record["correct"], record["novel"], of_several_words)
+    for seed, counts, correct, novel, also_novel in zip(*by_seed, strict=True):
+        right = unpacked(correct, tested)
+        chosen = unpacked(novel, tested) | also_novel | (not part.novel_only)
         means, items = [], []
         for place in (places[name] for name in part.sets):
             own, exact = counts[place][chosen[place]], right[place][chosen[place]]
-            if metric == "f1":
+            if metric != "exact-match":
                 items.append(np.array([Counts(*each).f1 for each in own.tolist()]))
-                means.append(Counts(*own.sum(axis=0).tolist()).f1)
+                means.append(Counts(*own.sum(axis=0, dtype=int).tolist()).f1)
             else:
                 items.append(exact.astype(float))
                 means.append(float(exact.sum()) / max(1, len(exact)))
@@ -151,7 +167,15 @@ def word_form_figures(record: Record, part: Part, metric: Metric) -> Figures:
         if all(map(len, items)):
             complete.append(means)
     summary = combined(*map(summarize, zip(*complete, strict=True))) if complete else None
-    return summary, np.concatenate([item_means(each) for each in by_split.values()])
+    return summary, [np.array(each) for each in by_split.values()]
+
+
+@cache
+def _notebook_counts(outputs: str) -> tuple[list[np.ndarray], np.ndarray]:
+    """Returns the counts of each seed by the authors' notebook, and which lemmas have several words."""
+    every, predicted = unpacked_outputs(outputs)
+    counts = [np.array(item_counts(*own, elements=notebook_elements)) for own in zip(every, predicted, strict=True)]
+    return counts, np.array([[" " in gold for gold in golds] for golds in every])
 
 
 @cache
@@ -164,7 +188,8 @@ def _published(column: str, part: Part, metric: Metric) -> dict[str, Published]:
     language, hints = column.rsplit("-", 1)
     if language not in LANGUAGES:
         return {}
-    table = _published_figures().get(hints, {}).get(f"novel-{metric}" if part.novel_only else metric, {})
+    of = metric.removesuffix("-notebook")  # by which the paper's figures were counted
+    table = _published_figures().get(hints, {}).get(f"novel-{of}" if part.novel_only else of, {})
     place = 4 * LANGUAGES.index(language) + (0 if part.sets == FEW_SHOT else 2)
     figures = {row: tuple(figures[place : place + 2]) for row, figures in table.items()}
     return {row: None if math.isnan(mean) else (mean, deviation) for row, (mean, deviation) in figures.items()}
@@ -174,17 +199,22 @@ def cells(records: Records, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Returns the figures of columns, row by row.
 
     Each is our mean over seeds (None for a dash: all samples were rejected) with its standard deviation, the number of
-    seeds, and the paper's mean and deviation, None if it has no such row, or a dash.
+    seeds, and the paper's mean and deviation, None if it has a dash or no such row (not `published`). `best` tells
+    whether a row is among the best of its column; `p` is corrected, of its comparison with the row that has the best
+    mean: None for that row and for rows that cannot be compared.
     """
-    found = []
-    for (row, name), record in records.items():
-        for column in (each for each in columns if each.of == name):
+    found: dict[str, list[dict[str, Any]]] = {row: [] for row, _ in records}
+    for column in columns:
+        top = best_rows(records, column)
+        p = {each.second: each.corrected_p for each in against_best(comparable(records, column))}
+        for row, record in ((row, record) for (row, name), record in records.items() if name == column.of):
             summary = column.figures(record)[0]
             ours = (summary.mean, summary.deviation, summary.n) if summary else (None, None, _seeds(record))
-            names = ("mean", "std", "seeds", "paper", "paper_std")
-            figures = dict(zip(names, (*ours, *(column.published.get(row) or (None, None))), strict=True))
-            found.append({"row": row, "column": column.title, **figures, **column.told})
-    return found
+            theirs = column.published.get(row) or (None, None)
+            figures = zip(("mean", "std", "seeds", "paper", "paper_std"), (*ours, *theirs), strict=True)
+            test = {"published": row in column.published, "best": row in top, "p": p.get(row)}
+            found[row].append({"row": row, "column": column.title, **dict(figures), **test, **column.told})
+    return [cell for own in found.values() for cell in own]
 
 
 def word_form_cells(records: Records) -> list[dict[str, Any]]:
@@ -238,23 +268,26 @@ def _figure(found: Summary, digits: int) -> str:
     return f"{found.mean:.{digits}f}{f' ± {found.deviation:.{digits}f}' if spread else ''}"
 
 
-def comparable(records: Records, column: Column) -> dict[str, np.ndarray]:
-    """Returns the item scores of the rows of a column that can be compared: over the same seeds and test set.
+def comparable(records: Records, column: Column) -> dict[str, Scores]:
+    """Returns the scores of the rows of a column that can be compared: over the same seeds and test set.
 
     Of several groups of such rows, the largest counts.
     """
-    groups: dict[object, dict[str, np.ndarray]] = {}
+    groups: dict[object, dict[str, Scores]] = {}
     for (row, name), record in records.items():
         scores = column.figures(record)[1] if name == column.of else None
         if scores is not None:
             groups.setdefault((*record["seeds"], record["tested"]), {})[row] = scores
     group = max(groups.values(), key=len, default={})
-    return group if len(group) > 1 and len(next(iter(group.values()))) > 1 else {}
+    enough = len(group) > 1 and any(each.shape[1] > 1 for each in next(iter(group.values())))
+    return group if enough else {}
 
 
 def best_rows(records: Records, column: Column) -> tuple[str, ...]:
-    """Returns the rows of a column that are not significantly worse than the best: paired t-tests over items."""
-    return best(scores) if (scores := comparable(records, column)) else ()
+    """Returns the rows of a column that are not significantly worse than the best; none if no row is."""
+    scores = comparable(records, column)
+    worse = {each.second for each in against_best(scores) if each.is_significant}
+    return tuple(name for name in scores if name not in worse) if worse else ()
 
 
 def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
@@ -267,7 +300,7 @@ def p_values(records: Records, name: str) -> tuple[Comparison, ...]:
 def p_value_lines(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
     """Returns the header and the lines of a table of comparisons, with an asterisk after what is significant."""
     rows = list(dict.fromkeys(name for each in comparisons for name in (each.first, each.second)))
-    p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.corrected_p < 0.05 else ''}" for each in comparisons}
+    p = {(each.second, each.first): f"{each.p:.3g}{'*' if each.is_significant else ''}" for each in comparisons}
     return ["", *rows], [[row, *(p.get((row, other), "") for other in rows)] for row in rows]
 
 

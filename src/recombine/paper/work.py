@@ -22,7 +22,7 @@ from recombine.data.formats import Format
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor, in_order
 from recombine.execution.progress import Progress, Report
-from recombine.inflection import is_named_tag
+from recombine.inflection import is_named_tag, tag_token
 from recombine.neighborhoods import Neighborhoods, Omega, Tagged, compatible, focused
 from recombine.own_data.augmenters import agreement_filter, all_of
 from recombine.paper.as_coded import RareFocused
@@ -41,6 +41,9 @@ ROWS, MODEL, ACCOUNT, PREDICTIONS = "rows.npz", "model", "account.json", "predic
 GENERATOR_STEP, NEIGHBORHOODS, SAMPLING, BEAM, BY_RULE, DIRECT = 1.6, 1.5, 2_000.0, 5.0, 500.0, 4_000.0
 """Efforts, about as measured on a GPU, the last two guessed: neighborhoods for each example; sampling, GECA (or
 oversampling) and direct inference for each seed."""
+TENSES = frozenset(map(tag_token, ("PST", "FUT")))
+"""The tags that Table 2 has few examples of."""
+
 PAIRS = (1, 10, 30)
 """The most tuples of prototypes that an example has, by the number of prototypes."""
 
@@ -421,7 +424,7 @@ def drawn(
 
 
 def _resampler(settings: Settings, task: Task) -> Resampler:
-    relevant = is_named_tag if settings.rare_tags == "named" else task.relevant
+    relevant = {"all": task.relevant, "named": is_named_tag, "tenses": TENSES.__contains__}[settings.rare_tags]
     return replace(settings.resampler, relevant=relevant)
 
 
