@@ -100,7 +100,7 @@ def test_a_trial_cuts_some_of_many_examples(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_networks_learn_from_frames_and_are_saved_with_them(tmp_path: Path) -> None:
     examples = commands("jump")[:60]
-    learned = Recombination(FrameAndSpan(places=5), TINY, device="cpu").fit(examples)
+    learned = Recombination(FrameAndSpan(offers=50), TINY, device="cpu").fit(examples)
     saved = tmp_path / "model"
     learned.save(saved)
     again = Recombination.load(saved, device="cpu")

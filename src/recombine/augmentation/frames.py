@@ -24,13 +24,14 @@ class FrameAndSpan(Rule):
 
     Attributes:
         first: How many spans are cut out of a target at most, chosen at random; None for no limit.
-        places: How many places a span is offered to at most, chosen at random.
+        offers: How many pairs of a frame and a span there are to sample with at most, chosen at random, as many for each
+            span.
     """
 
     name: ClassVar[str] = "spans"
 
     first: int | None = 10
-    places: int = 200
+    offers: int = 50_000
 
     def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows. Word forms have none."""
@@ -53,7 +54,7 @@ class FrameAndSpan(Rule):
             for target, found in cuts.items():
                 chosen = rng.permutation(len(found))[: self.first]
                 rows.update((target, numbered(found[place][0]), numbered(found[place][1])) for place in chosen)
-            offered.update((numbered(frame), numbered(span)) for frame, span in exchanges.offers(self.places, rng))
+            offered.update((numbered(frame), numbered(span)) for frame, span in exchanges.offers(self.offers, rng))
         with_rows = len({target for target, *_ in rows})
         return Neighborhoods(
             np.array(sorted(rows), np.int32).reshape(-1, 3),

@@ -8,6 +8,7 @@ pairs of training examples tell for every two kinds of phrases how often an exch
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -285,9 +286,9 @@ class Phrases:
                 if site.cut.stop - site.cut.start < len(site.sentence.x) and (parts := self._apart(site)):
                     yield site.sentence.origins[0][0], *parts
 
-    def offers(self, novel: Novelty, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
-        """Yields frames and phrases of the training examples that new pairs are made of, not of other new pairs."""
-        for _, site, coming in self._exchanges(novel, rng):
+    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+        """Yields the frames and phrases that up to n new inputs are made of, but not those of other new inputs."""
+        for _, site, coming in islice(self._exchanges("input", rng), n):
             if all(len({number for number, _ in each.sentence.origins}) == 1 for each in (site, coming)):
                 frame, phrase = self._apart(site), self._apart(coming)
                 if frame and phrase:

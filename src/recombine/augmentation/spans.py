@@ -40,6 +40,9 @@ COMMON = 0.5
 CROWD = 50
 """Of a context that more pieces were seen in, only the most frequent leave their place; they have places enough."""
 
+PHRASES = 1_000
+"""So many exchanges of phrases are offered to networks at most."""
+
 TRIED = 5
 """For n samples so many times n are made of phrases at the most; where hardly any is accepted, more are in vain."""
 
@@ -235,11 +238,12 @@ class Exchanges:
                     yield number, self._frame(number, piece), Example(piece, self.stands_for[piece])
         yield from self.phrases.cuts()
 
-    def offers(self, places: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
-        """Yields frames and spans that may take the place there, but only what makes new inputs.
+    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+        """Yields about n frames, each with a span that may take the place there, but only what makes new inputs.
 
-        Each piece comes to at most so many `places`, drawn at random; so do phrases, for each piece that there is.
+        Each piece comes to as many places at most, drawn at random.
         """
+        places = max(1, n // max(1, len(self._sites)))
         inputs = {example.x for example in self.examples}
         starts = [0, *self._ends]
         by_piece: dict[Tokens, list[int]] = defaultdict(list)
@@ -254,7 +258,7 @@ class Exchanges:
                 if found < places and _exchanged(self._x[site], swap.leaving, coming) not in inputs:
                     found += 1
                     yield self._frame(site, swap.leaving), Example(coming, self.stands_for[coming])
-        yield from islice(self.phrases.offers("input", rng), places * len(self._sites))
+        yield from self.phrases.offers(min(n, PHRASES), rng)
 
     def _numbered(self, number: int) -> tuple[int, Swap]:
         """Returns the place of this number, of all places of all swaps: the example, and the swap."""
