@@ -84,7 +84,7 @@ class Alignment:
         return found
 
     def places(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
-        """Returns for each token of an output the places of the words that may have called for it, wherever they are."""
+        """Returns for each token of an output all places of the words that may have called for it."""
         found: dict[str, tuple[int, ...]] = {}
         for token, word in self.pairs(x, y).items():
             may = {word, *self.callers(token, x)}
