@@ -160,6 +160,20 @@ def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None
     assert all(sample.x[1:3] == ("green", "star") for sample in only_rare)
 
 
+def test_a_rule_that_gave_all_it_has_is_not_asked_again_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    augmenter, asked, honest = Auto().fit(drawings()), list[int](), Spans.sample
+
+    def counted(self: Spans, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        asked.append(n)
+        return honest(self, n, seed, accept)
+
+    monkeypatch.setattr(Spans, "sample", counted)
+    samples = augmenter.sample(10_000)
+    assert samples.shortfall.count("Spans can make only") == samples.shortfall.count("GECA can make only") == 1
+    assert asked
+    assert 10_000 not in asked
+
+
 def test_without_rarity_anything_new_is_rehearsed_and_kept() -> None:
     missing = [each for each in drawings(("red", "blue", "black")) if each.x[:2] != ("big", "red") or len(each.x) < 4]
     samples = Auto(rarity=None).fit(missing).sample(20)
@@ -201,8 +215,9 @@ def test_an_input_with_several_outputs_may_have_any_of_them() -> None:
     assert share > 0.95
 
 
-def test_where_no_rule_makes_anything_it_says_so() -> None:
-    with pytest.raises(NothingMade, match="no rule can be trusted") as error:
+def test_where_no_rule_makes_anything_it_says_so_without_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rehearsal, "rehearse", lambda *_, **__: 1 / 0)
+    with pytest.raises(NothingMade, match=r"no rule makes a sample of these data\. GECA can .*\. Spans can ") as error:
         Auto().fit([("a b", "X"), ("c d", "Y"), ("e f", "Z")])
     assert "method=learned" in str(error.value.hint)
 
