@@ -724,9 +724,13 @@ class Auto(Augmenter):
             told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
             sources += _trusted(tried)
         if not sources:
-            trusted = f"no rule can be trusted with these data: rehearsed {'; '.join(told)}."
+            why = f"no rule can be trusted with these data: rehearsed {'; '.join(told)}."
+            if not told:
+                sides = {"inputs": {example.x for example in distinct}, "outputs": {example.y for example in distinct}}
+                alike = "".join(f": all {side} are the same" for side, found in sides.items() if len(found) == 1)
+                why = f"no rule makes a sample of these data{alike}."
             raise NothingMade(
-                " ".join([trusted if told else "no rule makes a sample of these data.", *dict.fromkeys(unable)]),
+                " ".join([why, *dict.fromkeys(unable)]),
                 hint="More examples help, or other `tokens`. Other methods, such as `method=learned`, make samples "
                 "without an estimate: look at them.",
             )
