@@ -44,7 +44,9 @@ class Alignment:
 
     def __init__(self, examples: Sequence[Example], ignored: frozenset[str] = frozenset()) -> None:
         self._examples = examples
-        self._score = _association(examples, ignored)
+        self._scores: dict[str, dict[str, float]] = defaultdict(dict)
+        for (word, token), score in _association(examples, ignored).items():
+            self._scores[word][token] = score
         called: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
             for token, word in self.pairs(example.x, example.y).items():
@@ -61,12 +63,12 @@ class Alignment:
 
     def score(self, word: str, token: str) -> float:
         """Returns how surely a word calls for a token; 0: it does not."""
-        score = self._score.get((word, token), 0.0)
+        score = self._scores.get(word, {}).get(token, 0.0)
         return score + 1 if score and _letters(word) == _letters(token) != "" else score
 
     def callers(self, token: str, x: Iterable[str]) -> set[str]:
         """Returns the words of an input that may have called for a token: the surest, and others nearly as sure."""
-        scores = {word: self._score.get((word, token), 0.0) for word in x}
+        scores = {word: self._scores.get(word, {}).get(token, 0.0) for word in x}
         least = NEARLY * max(scores.values(), default=0.0)
         return {word for word, score in scores.items() if score and score >= least}
 
@@ -74,10 +76,9 @@ class Alignment:
         """Returns for tokens of an output the words of the input that call for them, the surest first, each once."""
         found: dict[str, str] = {}
         taken: set[str] = set()
-        scored = ((self.score(word, token), word, token) for word in set(x) for token in set(y))
-        for score, word, token in sorted(scored, key=lambda each: (-each[0], each[1:])):
-            if not score:
-                break
+        tokens = set(y)
+        called = ((word, token) for word in set(x) for token in self._scores.get(word, {}).keys() & tokens)
+        for _, word, token in sorted((-self.score(word, token), word, token) for word, token in called):
             if token not in found and word not in taken:
                 found[token] = word
                 taken.add(word)
