@@ -101,6 +101,8 @@ class GECA:
         shortfall = ""
         if len(examples) < n:  # all proposals have been made
             why = "" if inventory.suffices else ": x and y have no token in common, so it takes gaps=2 to change both"
+            if proposals.left_out:
+                why += f"; the longest {proposals.left_out:,} have too many fragments, so they were left out"
             shortfall = f"{all_there_are('GECA', len(proposals.sequences), len(examples), rejected)}{why}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
