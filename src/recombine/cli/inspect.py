@@ -91,8 +91,8 @@ def _print(found: dict[str, Any], tokens: str) -> None:
         echo("\nWords and the tokens that they call for have the same number:" if found["alignment"] else _NO_ALIGNMENT)
     for each in found["alignment"]:
         linked = zip(each["x"] + each["y"], each["links"], strict=True)
-        marked = tuple(f"{token}{superscript(link)}" for token, link in linked)
-        echo(f"  {Example(marked[: len(each['x'])], marked[len(each['x']) :])}")
+        numbered = tuple(f"{token}{superscript(link)}" for token, link in linked)
+        echo(f"  {Example(numbered[: len(each['x'])], numbered[len(each['x']) :])}")
     if found["test"] is not None:
         test = found["test"]
         known = f"training pairs among them: {test['pairs']:,}, inputs: {test['inputs']:,}"
