@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from time import sleep
 
 import own_files
 import pytest
@@ -76,6 +77,18 @@ def test_what_is_made_rare_is_frequent_and_left_as_often_as_what_is_rare() -> No
         assert {*item.taken} == {*having} - {*left}
         assert {*item.left} | {*item.taken} == {*examples}
     assert [item.left for item in Rehearsal(examples, rare, seed=1).items] == [item.left for item in items]
+
+
+def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
+    examples = examples_of("commands", 20)
+
+    def waiting(example: Example) -> Example:
+        sleep(0.1)  # for each of 20 that were taken out
+        return example
+
+    rehearsal = Rehearsal(examples, None)
+    found = rehearsal.rehearse(Oracle(examples, waiting).fit, lambda _: None, seconds=1)
+    assert len(found.counts) == len(rehearsal.items)
 
 
 def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -683,7 +683,7 @@ class Auto(Augmenter):
     that were taken out at random.
 
     Attributes:
-        rehearse: Seconds that the rehearsal of a rule may take; 0: networks are trained without any rehearsal.
+        rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
         precision: Keeps only samples that are right with at least this probability; default: all.
     """
 
