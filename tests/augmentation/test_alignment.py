@@ -2,7 +2,10 @@
 
 from itertools import permutations, product
 
-from recombine.augmentation.alignment import Alignment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recombine.augmentation.alignment import COMMON, DICE, OFTEN_WITH, Alignment, _bounds
 from recombine.example import Example
 
 VERBS = {"sees": "SEE", "hears": "HEAR", "calls": "CALL"}
@@ -56,3 +59,25 @@ def test_no_word_calls_for_what_is_ignored() -> None:
 
 def test_of_no_examples_nothing_is_known() -> None:
     assert Alignment([]).meanings == Alignment([]).classes == {}
+
+
+def test_every_occurrence_of_a_word_may_have_called_for_its_token() -> None:
+    known = Alignment(SPEECH)
+    assert known.places(("now", "Ann", "sees", "Ann"), ("SEE", "(", "ann", "bob", ")")) == [(2,), (), (1, 3), (), ()]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(*(st.lists(st.sampled_from("abcde"), min_size=1, max_size=4) for _ in "xy")), max_size=20))
+def test_what_is_not_counted_together_could_not_be_called_for(pairs: list[tuple[list[str], list[str]]]) -> None:
+    examples = list(dict.fromkeys(Example(tuple(x), tuple(token.upper() for token in y)) for x, y in pairs))
+    for often in range(1, len(examples) + 1):
+        least, most = _bounds(often, len(examples))
+        words = [word for word in "abcde" if sum(word in example.x for example in examples) == often]
+        for word, token in product(words, "ABCDE"):
+            count = sum(token in example.y for example in examples)
+            together = sum(word in example.x and token in example.y for example in examples)
+            elsewhere = (count - together) / (len(examples) - often) if often < len(examples) else 1.0
+            sure = 2 * together / (often + count) >= DICE or (
+                (together / often - elsewhere) * (1 - 1 / (1 + often)) >= OFTEN_WITH
+            )
+            assert least <= count <= most or not (sure and together and elsewhere <= COMMON)

@@ -120,6 +120,25 @@ def test_text_for_people(run: Run, train: Path, words: Path, tmp_path: Path) -> 
     assert inspected(run, sounds, "--tokens", "characters")["x"]["vocabulary"] == 11
 
 
+def test_words_have_the_number_of_the_tokens_that_they_call_for(run: Run, words: Path) -> None:
+    verbs = ("walk", "look", "run", "nod")
+    pairs = [(one, other) for one in verbs for other in verbs if one != other]
+    lines = [f"please {a} then {b}\tGO {b.upper()} {a.upper()} {b.upper()}" for a, b in pairs]
+    lines += [f"{verb}\tGO {verb.upper()}" for verb in verbs]
+    shown = run("inspect", "-", "--neighborhood", "none", stdin="\n".join(lines)).out
+    _, told = shown.split("Words and the tokens that they call for have the same number:\n")
+    found = re.findall(r"^  please (\w+)¹ then (\w+)² ▷ GO (\w+)² (\w+)¹ (\w+)²$", told, flags=re.MULTILINE)
+    single = re.findall(r"^  (\w+)¹ ▷ GO (\w+)¹$", told, flags=re.MULTILINE)
+    assert len(found) + len(single) == 3
+    for one, other, first, second, third in found:
+        assert (first, second, third) == (other.upper(), one.upper(), other.upper())
+    for each in inspected(run, "-", "--neighborhood", "none", stdin="\n".join(lines))["alignment"]:
+        assert each["links"] == ([0, 1, 0, 2, 0, 2, 1, 2] if "please" in each["x"] else [1, 0, 1])
+    nothing = "No word calls for a token of the outputs"
+    assert nothing in run("inspect", "-", "--neighborhood", "none", stdin="a b\tX\nb a\tX\n").out
+    assert nothing not in run("inspect", words, "--neighborhood", "none").out
+
+
 FORMS = "lemma\tform\ttags\nwalk\twalked\tV;PST\nwalk\twalks\tV;PRS\n"
 
 

@@ -143,6 +143,10 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert run.data.rare_test == sum(found.split.rare)
     assert [row.method for row in run.comparison] == list(METHODS)
     assert run.network == str(found.network)
+    assert run.alignment
+    for one in run.alignment:
+        assert Example(one.x, one.y) in found.split.train
+        assert set(one.links[: len(one.x)]) - {0} == set(one.links[len(one.x) :]) - {0} != set()
     assert run.comparison[4].scores.rare == found.judged[LEARNED]["rare"].scores
     assert [row.new_examples for row in run.comparison] == [(made, made) for made in (0, 12, 12, 12, 12, 12)]
     assert [curve.method for curve in run.curves] == list(METHODS)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from time import sleep
 
 import own_files
 import pytest
@@ -76,6 +77,18 @@ def test_what_is_made_rare_is_frequent_and_left_as_often_as_what_is_rare() -> No
         assert {*item.taken} == {*having} - {*left}
         assert {*item.left} | {*item.taken} == {*examples}
     assert [item.left for item in Rehearsal(examples, rare, seed=1).items] == [item.left for item in items]
+
+
+def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
+    examples = examples_of("commands", 20)
+
+    def waiting(example: Example) -> Example:
+        sleep(0.1)  # for each of 20 that were taken out
+        return example
+
+    rehearsal = Rehearsal(examples, None)
+    found = rehearsal.rehearse(Oracle(examples, waiting).fit, lambda _: None, seconds=1)
+    assert len(found.counts) == len(rehearsal.items)
 
 
 def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +173,20 @@ def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None
     assert all(sample.x[1:3] == ("green", "star") for sample in only_rare)
 
 
+def test_a_rule_that_gave_all_it_has_is_not_asked_again_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    augmenter, asked, honest = Auto().fit(drawings()), list[int](), Spans.sample
+
+    def counted(self: Spans, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        asked.append(n)
+        return honest(self, n, seed, accept)
+
+    monkeypatch.setattr(Spans, "sample", counted)
+    samples = augmenter.sample(10_000)
+    assert samples.shortfall.count("Spans can make only") == samples.shortfall.count("GECA can make only") == 1
+    assert asked
+    assert 10_000 not in asked
+
+
 def test_without_rarity_anything_new_is_rehearsed_and_kept() -> None:
     missing = [each for each in drawings(("red", "blue", "black")) if each.x[:2] != ("big", "red") or len(each.x) < 4]
     samples = Auto(rarity=None).fit(missing).sample(20)
@@ -201,8 +228,9 @@ def test_an_input_with_several_outputs_may_have_any_of_them() -> None:
     assert share > 0.95
 
 
-def test_where_no_rule_makes_anything_it_says_so() -> None:
-    with pytest.raises(NothingMade, match="no rule can be trusted") as error:
+def test_where_no_rule_makes_anything_it_says_so_without_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rehearsal, "rehearse", lambda *_, **__: 1 / 0)
+    with pytest.raises(NothingMade, match=r"no rule makes a sample of these data\. GECA can .*\. Spans can ") as error:
         Auto().fit([("a b", "X"), ("c d", "Y"), ("e f", "Z")])
     assert "method=learned" in str(error.value.hint)
 

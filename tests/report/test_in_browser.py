@@ -97,6 +97,13 @@ def test_every_token_is_marked_by_its_source_without_colour_too(page: Page) -> N
     assert page.evaluate(f"document.querySelector('{token(1, 3)}').ariaLabel") == "I_RUN, copied from the own output"
 
 
+def test_words_have_the_number_of_what_they_call_for(page: Page) -> None:
+    marks = page.evaluate(
+        "[...document.querySelectorAll('#alignment-list li:first-child .token')].map(each => each.dataset.mark ?? '')"
+    )
+    assert marks == ["¹", "²", "", "³", "²", "¹", "³"]
+
+
 def test_samples_are_searched_and_filtered(page: Page) -> None:
     assert texts(page, "#samples-count") == ["65 of 65 samples on this page"]
     assert texts(page, "#samples-part") == [
@@ -285,10 +292,11 @@ def test_paper_gets_no_controls_and_all_samples_that_the_filter_lets_through(pag
 
 def test_an_empty_run_has_a_page_too(chromium: Page, tmp_path: Path) -> None:
     run = sample_run()
-    for name in ("comparison", "curves", "samples", "attention", "turned_down", "rarity"):
+    for name in ("comparison", "curves", "samples", "attention", "turned_down", "rarity", "alignment"):
         run[name] = []
     run["rejected"] = {}
     page = opened(chromium, tmp_path, run)
     assert texts(page, "#samples-count") == ["0 of 0 samples on this page"]
     assert texts(page, "#rejected-table") == ["No sample was rejected."]
+    assert page.evaluate("document.getElementById('alignment').hidden")
     assert page.errors() == []

@@ -1,8 +1,10 @@
 """Which word of an input calls for which token of the output, and which words are used alike."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from recombine.example import Example, Tokens
 
@@ -38,27 +40,35 @@ class Alignment:
 
     Attributes:
         meanings: The output token that a word mostly calls for; words that call for nothing have none.
-        classes: For each of these words the name of its class: words that have like neighbors in inputs, as have the
-            tokens that they call for in outputs.
     """
 
     def __init__(self, examples: Sequence[Example], ignored: frozenset[str] = frozenset()) -> None:
-        self._score = _association(examples, ignored)
+        self._examples = examples
+        self._scores: dict[str, dict[str, float]] = defaultdict(dict)
+        for (word, token), score in _association(examples, ignored).items():
+            self._scores[word][token] = score
         called: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
             for token, word in self.pairs(example.x, example.y).items():
                 called[word][token] += 1
         self.meanings = {word: tokens.most_common(1)[0][0] for word, tokens in called.items()}
-        self.classes = _classes(examples, self.meanings)
+
+    @cached_property
+    def classes(self) -> dict[str, str]:
+        """For each word that has a meaning the name of its class.
+
+        Words of a class have like neighbors in inputs, as have the tokens that they call for in outputs.
+        """
+        return _classes(self._examples, self.meanings)
 
     def score(self, word: str, token: str) -> float:
         """Returns how surely a word calls for a token; 0: it does not."""
-        score = self._score.get((word, token), 0.0)
+        score = self._scores.get(word, {}).get(token, 0.0)
         return score + 1 if score and _letters(word) == _letters(token) != "" else score
 
     def callers(self, token: str, x: Iterable[str]) -> set[str]:
         """Returns the words of an input that may have called for a token: the surest, and others nearly as sure."""
-        scores = {word: self._score.get((word, token), 0.0) for word in x}
+        scores = {word: self._scores.get(word, {}).get(token, 0.0) for word in x}
         least = NEARLY * max(scores.values(), default=0.0)
         return {word for word, score in scores.items() if score and score >= least}
 
@@ -66,14 +76,21 @@ class Alignment:
         """Returns for tokens of an output the words of the input that call for them, the surest first, each once."""
         found: dict[str, str] = {}
         taken: set[str] = set()
-        scored = ((self.score(word, token), word, token) for word in set(x) for token in set(y))
-        for score, word, token in sorted(scored, key=lambda each: (-each[0], each[1:])):
-            if not score:
-                break
+        tokens = set(y)
+        called = ((word, token) for word in set(x) for token in self._scores.get(word, {}).keys() & tokens)
+        for _, word, token in sorted((-self.score(word, token), word, token) for word, token in called):
             if token not in found and word not in taken:
                 found[token] = word
                 taken.add(word)
         return found
+
+    def places(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
+        """Returns for each token of an output all places of the words that may have called for it."""
+        found: dict[str, tuple[int, ...]] = {}
+        for token, word in self.pairs(x, y).items():
+            may = {word, *self.callers(token, x)}
+            found[token] = tuple(place for place, one in enumerate(x) if one in may)
+        return [found.get(token, ()) for token in y]
 
 
 def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[tuple[str, str], float]:
@@ -82,11 +99,17 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
     The same letters on both sides decide; if two tokens suit a word equally well, it is not known which it calls for.
     """
     words, tokens, both = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
-    for example in examples:
-        x, y = set(example.x), set(example.y) - ignored
+    sides = [(set(example.x), set(example.y) - ignored) for example in examples]
+    for x, y in sides:
         words.update(x)
         tokens.update(y)
-        both.update((word, token) for word in x for token in y)
+    bounds = {word: _bounds(often, len(examples)) for word, often in words.items()}
+    for x, y in sides:  # only what may be together often enough is counted: pairs of long examples are many
+        by_count = sorted(y, key=tokens.__getitem__)
+        counts = [tokens[token] for token in by_count]
+        for word in x:
+            least, most = bounds[word]
+            both.update((word, token) for token in by_count[bisect_left(counts, least) : bisect_right(counts, most)])
     found = {}
     for (word, token), count in both.items():
         dice = 2 * count / (words[word] + tokens[token])
@@ -108,6 +131,14 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
                 if not _letters(word) or _letters(token) != _letters(word):
                     del found[word, token]
     return found
+
+
+def _bounds(often: int, examples: int) -> tuple[float, float]:
+    """Returns in how many examples a token is, at least and at most, that a word in so many may call for."""
+    others, sure = examples - often, 1 - 1 / (1 + often)
+    of_dice = often * (2 / DICE - 1)
+    of_surplus = often + others * max(1 - OFTEN_WITH / sure, 0.0)
+    return often * min(DICE / (2 - DICE), OFTEN_WITH), min(max(of_dice, of_surplus), often + COMMON * others) + 1e-6
 
 
 def _letters(word: str) -> str:

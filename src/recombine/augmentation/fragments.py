@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.errors import RecombineError
 from recombine.example import Example
 
 BORDER = chr(0)
@@ -28,8 +27,9 @@ _FIRST_TOKEN = 1 + len(GAPS)
 MAX_FRAGMENT_SIZE = 32
 """The longest fragments that can be asked for: there are as many times more spans than tokens."""
 
-MAX_CHOICES = 1_000_000
-"""The most ways to choose fragments of one example: they grow with its length to the power of the gaps."""
+MAX_CHOICES, MAX_TOGETHER = 1_000_000, 20_000_000
+"""The most ways to choose fragments of one example, and of all; they grow with length to the power of the gaps. Longer
+examples, and the longest if all together have more, are left out."""
 
 Fragments = tuple[str, ...]
 """One fragment per gap, in order of choice. Only fragments taken out together can go in together."""
@@ -100,6 +100,11 @@ class Inventory:
         """Whether fragments of it can be on both sides; if no fragment is, it takes one for each side."""
         return self.gaps > 1 or _ON_BOTH_SIDES in self.sides.values()
 
+    def choices(self, sequence: str) -> int:
+        """Returns how many ways there are, at most, to choose fragments of a sequence."""
+        spans = len(set(_spans(sequence, self.fragment_size)))
+        return sum(comb(spans, gaps) for gaps in range(1, self.gaps + 1))
+
     def gappings(self, sequence: str) -> list[tuple[Fragments, str]]:
         """Lists the ways to take 1 to ``gaps`` fragments out of a sequence, each with the template that is left.
 
@@ -107,13 +112,6 @@ class Inventory:
         Where x and y have no token in common, fragments of one side only are left out: no template with gaps on both
         sides has them, and no other template is ever filled.
         """
-        spans = len(set(_spans(sequence, self.fragment_size)))
-        if sum(comb(spans, gaps) for gaps in range(1, self.gaps + 1)) > MAX_CHOICES:
-            raise RecombineError(
-                f"an example of {len(sequence) - 1:,} tokens has more than {MAX_CHOICES:,} choices of up to "
-                f"{self.gaps} fragments with up to {self.fragment_size} tokens.",
-                hint="Leave out the longest examples, or take smaller or fewer fragments.",
-            )
         found: list[tuple[Fragments, str]] = []
 
         def take_more(chosen: Fragments, rest: str, start: int, sides: int) -> None:
@@ -164,6 +162,7 @@ class Proposals:
         fillings: The templates that were seen with more than one filling, each with its fillings.
         templates: The templates that each of these fillings was seen in.
         groups: The numbers of those with as many gaps, if they are sorted by them; else of all.
+        left_out: How many sequences nothing is taken out of, since there are too many ways.
     """
 
     def __init__(self, sequences: Sequence[str], inventory: Inventory, *, by_gaps: bool = False) -> None:
@@ -171,8 +170,13 @@ class Proposals:
         # Of a template its hash is kept: the sequence and the fragments give it back.
         numbers: dict[Fragments, int] = {}
         bases, taken, hashes = array("i"), array("i"), array("q")
-        for base, sequence in enumerate(sequences):
-            for fragments, template in inventory.gappings(sequence):
+        choices = np.array(list(map(inventory.choices, sequences)), float)
+        fewest_first = np.argsort(choices, kind="stable")
+        ordered = choices[fewest_first]
+        used = np.sort(fewest_first[(ordered <= MAX_CHOICES) & (np.cumsum(ordered) <= MAX_TOGETHER)]).tolist()
+        self.left_out = len(sequences) - len(used)
+        for base in used:
+            for fragments, template in inventory.gappings(sequences[base]):
                 bases.append(base)
                 taken.append(numbers.setdefault(fragments, len(numbers)))
                 hashes.append(hash(template))

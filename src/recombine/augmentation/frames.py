@@ -24,8 +24,8 @@ class FrameAndSpan(Rule):
 
     Attributes:
         first: How many spans are cut out of a target at most, chosen at random; None for no limit.
-        offers: How many pairs of a frame and a span there are to sample with at most, chosen at random, as many for each
-            span.
+        offers: How many pairs of a frame and a span there are to sample with at most, chosen at random; as many for
+            each span.
     """
 
     name: ClassVar[str] = "spans"

@@ -46,7 +46,7 @@ class GECA:
     After: Andreas, "Good-enough compositional data augmentation" (2020). In that code's words, ``fragment_size`` is
     ``wug_size`` and ``gaps`` is ``wug_count``. There, each template gets ``variants`` random fillings and templates are
     used up in order, within ``max_adjacencies``; here samples are drawn among all proposals. Equal training pairs count
-    once.
+    once. Fragments are taken out of the longest examples only if there are not too many ways (`fragments.MAX_CHOICES`).
 
     Attributes:
         fragment_size: The most tokens in a fragment, at most 32.
@@ -101,6 +101,8 @@ class GECA:
         shortfall = ""
         if len(examples) < n:  # all proposals have been made
             why = "" if inventory.suffices else ": x and y have no token in common, so it takes gaps=2 to change both"
+            if proposals.left_out:
+                why += f"; the longest {proposals.left_out:,} have too many fragments, so they were left out"
             shortfall = f"{all_there_are('GECA', len(proposals.sequences), len(examples), rejected)}{why}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 

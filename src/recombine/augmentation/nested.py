@@ -52,20 +52,12 @@ class Text:
         matches = _matching(y)
         if matches is None:
             return None
-        linked = self._nearest(x, y) if self._nested else self._all(x, y)
+        linked = self._nearest(x, y) if self._nested else self._alignment.places(x, y)
         pairs = {} if self._nested else self._alignment.pairs(x, y)
         words = tuple(
             pairs.get(token, x[places[0]]) if places else None for token, places in zip(y, linked, strict=True)
         )
         return Sentence(x, y, self._alignment, words, tuple(linked), matches)
-
-    def _all(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
-        """Links every token with all occurrences of the word that calls for it, and of others that may have."""
-        places: dict[str, tuple[int, ...]] = {}
-        for token, word in self._alignment.pairs(x, y).items():
-            may = {word, *self._alignment.callers(token, x)}
-            places[token] = tuple(place for place, one in enumerate(x) if one in may)
-        return [places.get(token, ()) for token in y]
 
     def _nearest(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
         """Links every token with one occurrence of a word at most, and the other way round."""

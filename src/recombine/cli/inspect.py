@@ -6,11 +6,13 @@ from typer import echo
 
 from recombine.cli.files import Reading
 from recombine.cli.options import AUTO
-from recombine.cli.printing import percent, print_json, print_table, say_next, working
+from recombine.cli.printing import percent, print_json, print_table, say_next, superscript, working
 from recombine.data.text import join
 from recombine.errors import unknown
 from recombine.example import Example
 from recombine.inflection import are_inflections, split_analysis
+
+_NO_ALIGNMENT = "\nNo word calls for a token of the outputs, as far as it can be told: spans have nothing to exchange."
 
 _SHOWN = 20
 """How many rare tokens are printed; --json gives all."""
@@ -85,6 +87,12 @@ def _print(found: dict[str, Any], tokens: str) -> None:
             echo(f"\n  target       {_shown(Example(**target), tokens)}")
             for number, prototype in enumerate(prototypes, start=1):
                 echo(f"  prototype {number}  {_shown(Example(**prototype), tokens)}")
+    if not found["tags"]:
+        echo("\nWords and the tokens that they call for have the same number:" if found["alignment"] else _NO_ALIGNMENT)
+    for each in found["alignment"]:
+        linked = zip(each["x"] + each["y"], each["links"], strict=True)
+        numbered = tuple(f"{token}{superscript(link)}" for token, link in linked)
+        echo(f"  {Example(numbered[: len(each['x'])], numbered[len(each['x']) :])}")
     if found["test"] is not None:
         test = found["test"]
         known = f"training pairs among them: {test['pairs']:,}, inputs: {test['inputs']:,}"

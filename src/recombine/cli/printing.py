@@ -73,6 +73,11 @@ def print_table(
     Console(markup=False, highlight=False, emoji=False, width=width).print(table)
 
 
+def superscript(number: int) -> str:
+    """Returns a number, above 0, as a mark behind a token; of 0, nothing."""
+    return str(number or "").translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def percent(share: float) -> str:
     """Returns a share for people: 0.978 is ``97.8 %``."""
     return f"{100 * share:.1f} %"

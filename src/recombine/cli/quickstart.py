@@ -2,13 +2,11 @@
 
 from typer import echo
 
-from recombine.cli.printing import print_json, print_table, say, say_next
+from recombine.cli.printing import print_json, print_table, say, say_next, superscript
 from recombine.cli.training import on_terminal
 from recombine.example import Example
 
 SHOWN = 5
-
-_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def quickstart_cli(*, seed: int = 0, threads: int = 1, json: bool = False) -> None:
@@ -65,10 +63,11 @@ def explained(sample: Example) -> list[str]:
     provenance = sample.provenance
     if provenance is None:
         return [str(sample)]
-    marks = {"written": "", "own": "⁼"} | {str(number): mark for number, mark in enumerate(_SUPERSCRIPTS)}
+    numbers = range(1, len(provenance.prototypes) + 1)
+    marks = {"written": "", "own": "⁼"} | {str(number): superscript(number) for number in numbers}
     sources = provenance.sources or ("written",) * (len(sample.x) + len(sample.y))
     both = zip((*sample.x, *sample.y), sources, strict=True)
     tokens = [f"{token}{marks[source.partition(':')[0]]}" for token, source in both]
     middle = len(sample.x)
     lines = [f"{' '.join(tokens[:middle])} ▷ {' '.join(tokens[middle:])}"]
-    return lines + [f"  {_SUPERSCRIPTS[k]} {prototype}" for k, prototype in enumerate(provenance.prototypes, start=1)]
+    return lines + [f"  {superscript(k)} {prototype}" for k, prototype in enumerate(provenance.prototypes, start=1)]

@@ -12,6 +12,7 @@ from recombine.data import files
 from recombine.data.output import replacing_folder
 from recombine.decoding.trace import END, trace
 from recombine.example import SEPARATOR, Example, Tokens
+from recombine.own_data.inspection import aligned
 from recombine.report import run as records
 
 SAMPLES_FOLDER = "samples"
@@ -44,6 +45,7 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
     }
     shown = [(method, sample) for method, samples in first.items() for sample in sorted(samples, key=_rank)[:SAMPLES]]
     rejected = sum((Counter(samples.rejected) for every in drawn.values() for samples in every), Counter[str]())
+    distinct = list(dict.fromkeys(split.train))
     learned = drawn.get(LEARNED) or drawn.get(BOTH)
     return records.Run(
         format=1,
@@ -70,6 +72,9 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
         ),
         rarity=_rarity(found, next(filter(None, first.values()), ())),
         network=str(found.network),
+        alignment=tuple(
+            records.Aligned(example.x, example.y, tuple(links)) for example, links in aligned(distinct, found.plan.seed)
+        ),
     )
 
 

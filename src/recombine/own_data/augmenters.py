@@ -631,18 +631,13 @@ class _TakingTurns:
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
-        for wanted in (2 * n // len(self.sources) + 1, n):  # each is to give its part; if one falls short, others more
-            parts = [
-                source.fitted.sample(min(n, wanted), seed, all_of(accept, source.wanted, partial(self._unsure, source)))
-                for source in self.sources
-            ]
-            found: dict[Tokens, tuple[_Source, Example]] = {}
-            for turn in zip_longest(*parts):
-                for source, sample in zip(self.sources, turn, strict=True):
-                    if sample is not None:
-                        found.setdefault(sample.x, (source, sample))
-            if len(found) >= n or wanted >= n:
-                break
+        share = min(n, 2 * n // len(self.sources) + 1)
+        parts = [self._part(source, share, seed, accept) for source in self.sources]
+        found = self._in_turn(parts)
+        if len(found) < n and share < n:  # some fell short of their share, so the others are to give more
+            asked = zip(self.sources, parts, strict=True)
+            parts = [part if len(part) < share else self._part(source, n, seed, accept) for source, part in asked]
+            found = self._in_turn(parts)
         kept, right, limits = list[Example](), list[float](), list[tuple[float, float]]()
         for source, sample in islice(found.values(), n):
             assert sample.provenance is not None
@@ -655,9 +650,22 @@ class _TakingTurns:
             lows, highs = zip(*limits, strict=True)
             low, mean, high = (sum(each) / len(kept) for each in (lows, right, highs))
             estimate = min(low, mean), mean, max(high, mean)
-        everything = together(parts)
-        shortfall = everything.shortfall if len(kept) < n else ""
-        return replace(everything, examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
+        # A rule that makes rare samples, and then any, is told of once.
+        short = {source.rule: part.shortfall for source, part in zip(self.sources, parts, strict=True)}
+        shortfall = " ".join(short.values()) if len(kept) < n else ""
+        return replace(together(parts), examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
+
+    def _part(self, source: _Source, n: int, seed: int, accept: Validator | None) -> Samples:
+        return source.fitted.sample(n, seed, all_of(accept, source.wanted, partial(self._unsure, source)))
+
+    def _in_turn(self, parts: Sequence[Samples]) -> dict[Tokens, tuple[_Source, Example]]:
+        """Returns the samples of the sources in turn, with their sources, by their inputs."""
+        found: dict[Tokens, tuple[_Source, Example]] = {}
+        for turn in zip_longest(*parts):
+            for source, sample in zip(self.sources, turn, strict=True):
+                if sample is not None:
+                    found.setdefault(sample.x, (source, sample))
+        return found
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
         unsure = self.precision > 0 and source.probability(sample) < self.precision
@@ -679,7 +687,7 @@ class Auto(Augmenter):
     that were taken out at random.
 
     Attributes:
-        rehearse: Seconds that the rehearsal of a rule may take; 0: networks are trained without any rehearsal.
+        rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
         precision: Keeps only samples that are right with at least this probability; default: all.
     """
 
@@ -703,25 +711,30 @@ class Auto(Augmenter):
         every: dict[str, protocol.Augmenter] = {"geca": choices.geca(distinct).value, "spans": spans.Spans()}
         fitted = {name: copy(rule).fit(distinct) for name, rule in every.items()}
         accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
-        sources, told = list[_Source](), list[str]()
+        sources, told, unable = list[_Source](), list[str](), list[str]()
         for wanted in (kept.value, None) if kept.value and self.rarity == AUTO else (kept.value,):
             if sources and wanted is None and rare.kind == TOKENS:
                 break
-            rehearsal = Rehearsal(distinct, None if wanted is None else rare, self.seed)
-            tried = []
-            for name, rule in every.items():
-                with display.progress(f"Rehearsing {name}"):
-                    verdict = rehearsal.rehearse(rule.fit, accept, seconds=self.rehearse)
-                tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
             keep = all_of(accept(distinct), wanted)
-            able = [source for source in tried if source.fitted.sample(1, self.seed, keep)]
-            kept_none = {source: ", but no sample of it is kept" for source in tried if source not in able}
-            verdicts = [f"{source.rule} {source.verdict}{kept_none.get(source, '')}" for source in tried]
-            told.append(f"{rehearsal.what}: {'; '.join(verdicts)}")
-            sources += _trusted(able)
+            drawn = {name: rule.sample(1, self.seed, keep) for name, rule in fitted.items()}
+            unable += [samples.shortfall for samples in drawn.values() if not samples]
+            if not any(drawn.values()):
+                continue  # there is nothing to rehearse
+            rehearsal, tried = Rehearsal(distinct, None if wanted is None else rare, self.seed), list[_Source]()
+            for name in (name for name, samples in drawn.items() if samples):
+                with display.progress(f"Rehearsing {name}"):
+                    verdict = rehearsal.rehearse(every[name].fit, accept, seconds=self.rehearse)
+                tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
+            told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
+            sources += _trusted(tried)
         if not sources:
+            why = f"no rule can be trusted with these data: rehearsed {'; '.join(told)}."
+            if not told:
+                sides = {"inputs": {example.x for example in distinct}, "outputs": {example.y for example in distinct}}
+                alike = "".join(f": all {side} are the same" for side, found in sides.items() if len(found) == 1)
+                why = f"no rule makes a sample of these data{alike}."
             raise NothingMade(
-                f"no rule can be trusted with these data: rehearsed {'; '.join(told)}.",
+                " ".join([why, *dict.fromkeys(unable)]),
                 hint="More examples help, or other `tokens`. Other methods, such as `method=learned`, make samples "
                 "without an estimate: look at them.",
             )

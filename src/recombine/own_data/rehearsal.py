@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from time import monotonic
+from time import process_time
 
 import numpy as np
 
@@ -204,9 +204,9 @@ class Rehearsal:
         Args:
             fit: Fits it to examples.
             keep: Returns which samples would be kept of those that examples give.
-            seconds: No further item is taken after this time.
+            seconds: No further item is taken after this time of computing, so that a busy machine changes nothing.
         """
-        began, counts, confirmed = monotonic(), list[Count](), [Counter[bool]() for _ in LENGTHS]
+        began, counts, confirmed = process_time(), list[Count](), [Counter[bool]() for _ in LENGTHS]
         for item in self.items:
             known = [{piece for each in item.left for piece in _pieces(each, length)} for length in LENGTHS]
             for tally, seen, old, length in zip(confirmed, self._seen, known, LENGTHS, strict=True):
@@ -215,7 +215,7 @@ class Rehearsal:
             wanted = SAMPLES if item.ngram else OF_A_PART
             samples = fit(item.left).sample(wanted, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
-            if monotonic() - began > seconds:
+            if process_time() - began > seconds:
                 break
         sensitivity = tuple(tally[True] / tally.total() if tally[True] else 1.0 for tally in confirmed)
         return Rehearsed(tuple(counts), sensitivity)

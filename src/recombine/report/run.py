@@ -116,10 +116,20 @@ class Rarity:
 
 
 @dataclass(frozen=True, slots=True)
+class Aligned:
+    """A training example; links number the tokens of x, then of y: words and what they call for alike, 0: nothing."""
+
+    x: Tokens
+    y: Tokens
+    links: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """All that a comparison tells; attention has an entry for each sample, and rejected counts samples by reason.
 
-    ``network`` says which network predictors have and what else was tried; it is empty in older files.
+    ``network`` says which network predictors have and what else was tried; it is empty in older files, as is
+    ``alignment``, what the words of a few training examples call for.
     """
 
     format: Literal[1]
@@ -136,6 +146,7 @@ class Run:
     turned_down: tuple[TurnedDown, ...]
     rarity: tuple[Rarity, ...]
     network: str = ""
+    alignment: tuple[Aligned, ...] = ()
 
 
 def write_run(run: Run, folder: str | Path, *, force: bool = False) -> Path:

@@ -51,6 +51,18 @@ const sampleTokens = ({ x, y, sources }) => {
   return pairLine(options.slice(0, x.length), options.slice(x.length), lists, "new");
 };
 
+/** Training examples whose words have the numbers of the tokens that they call for. */
+const showAlignment = () => {
+  at("alignment").hidden = !run.alignment.length;
+  for (const { x, y, links } of run.alignment) {
+    const tokens = [...x, ...y].map((token, position) =>
+      make("span", { class: "token", "data-mark": links[position] ? superscript(links[position]) : null }, shown(token)),
+    );
+    const line = pairLine(tokens.slice(0, x.length), tokens.slice(x.length), {}, "");
+    at("alignment-list").append(make("li", {}, line));
+  }
+};
+
 const prototypeLine = ({ x, y }, k) => {
   const tokens = [...x, ...y].map((token) => make("span", { class: "token" }, shown(token)));
   const attributes = { "data-prototype": k, role: "group", "aria-label": `prototype ${k + 1}` };

@@ -3,6 +3,7 @@
 showHeader();
 showComparison();
 showCurves();
+showAlignment();
 showSamples();
 showRarity();
 showRejected();
