@@ -135,24 +135,6 @@ def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     assert (loaded.recipe, loaded.seeds, loaded.longest_) == (recipe, (4, 5), predictor.longest_)
 
 
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [([1.0], "1 weights for 2 new examples"), ([1.0, -1.0], "zero or more"), ([0.0, 0.0], "at least one above")],
-)
-def test_weights_must_fit_the_new_examples(weights: list[float], message: str) -> None:
-    with pytest.raises(RecombineError, match=message):
-        Predictor(PREDICTOR, device="cpu").fit(TRAIN[:4], TRAIN[4:6], weights=weights)
-
-
-def test_a_new_example_without_weight_is_not_learned_from() -> None:
-    wrong = Example(("walk",), ("RUN", "RUN"))
-    right = Example(("walk", "thrice"), ("WALK",) * 3)
-    quick = replace(PREDICTOR, epochs=60)
-    predictor = Predictor(quick, device="cpu").fit(TRAIN, [wrong, right], p_aug=0.3, weights=[0.0, 1.0])
-    walk, thrice = predictor.predict([("walk",), ("walk", "thrice")])[0]
-    assert (walk.y, thrice.y) == (("WALK",), ("WALK",) * 3)
-
-
 def test_each_network_may_have_a_mixing_rate_of_its_own() -> None:
     new = [Example((verb, "and", "jump"), (verb.upper(), "JUMP")) for verb in VERBS]
     recipe = replace(PREDICTOR, epochs=2)
