@@ -42,11 +42,6 @@ class Prediction:
 class Predictor:
     """A population of predictors, one for each seed, trained as one computation.
 
-    Args:
-        recipe: How the networks are built and trained.
-        seeds: One network for each.
-        device: ``auto``, ``cpu`` or ``cuda``.
-
     Attributes:
         notes: What ``save`` and ``load`` keep with the networks, JSON-friendly; they do not depend on it.
     """
@@ -65,14 +60,10 @@ class Predictor:
         report: Report | None = None,
         checkpoint: Path | None = None,
     ) -> Self:
-        """Trains on the examples and, mixed in, new ones.
+        """Trains on the examples, of which repetitions count once, and, mixed in, new ones.
 
-        Args:
-            examples: The original training examples; repetitions count once.
-            augmented: New examples.
-            p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
-            report: Is told, after every epoch, how training goes.
-            checkpoint: A file to save the state to now and then, and to go on from.
+        `p_aug` is the probability that a training example is a new one; None: all count alike (concatenation). A
+        checkpoint is a file to save the state to now and then, and to go on from.
         """
         new = [augmented] * len(self.seeds)
         return self.fit_each(examples, new, p_aug=p_aug, report=report, checkpoint=checkpoint)
