@@ -17,15 +17,13 @@ from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, la
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
-from recombine.own_data import augmenters, choices, networks
+from recombine.own_data import augmenters, networks
 from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
-from recombine.training.fit import hold_out
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
-from recombine.training.schedule import mixture
 
 PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
 """The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
@@ -121,7 +119,6 @@ class Comparison:
         network: The network of all predictors, and why it was chosen.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
-        steps: The number of steps at the end of each epoch of it.
         training: What of that the verdict depends on.
     """
 
@@ -131,7 +128,6 @@ class Comparison:
     network: Choice[Recipe]
     judged: dict[str, dict[Part, Judged]]
     history: History
-    steps: list[int]
     training: Training
 
     @property
@@ -191,12 +187,10 @@ def compare(
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = SERIAL if isinstance(executor, Processes) else executor
     [(network, history, right)] = in_order(who, train, [display if who.here else SILENT])
-    epoch = _steps_per_epoch(network.value, plan, len(split.train), list(map(len, every)))
     training = _training(plan, drawn, history)
     correct = dict(zip(plan.ordered, np.split(right, len(plan.ordered)), strict=True))
     judged = judge(correct, PLAIN, split.rare, training)
-    steps = [epoch * number for number in range(1, len(history.loss) + 1)]
-    return Comparison(split, plan, drawn, network, judged, history, steps, training)
+    return Comparison(split, plan, drawn, network, judged, history, training)
 
 
 def forget(folder: Path) -> None:
@@ -284,15 +278,6 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
         without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.samples[method])],
         only_of_both=made_by.pop() if len(made_by) == 1 else "",
     )
-
-
-def _steps_per_epoch(recipe: Recipe, plan: Plan, originals: int, new: Sequence[int]) -> int:
-    """Returns how long epochs are; training does not tell where it was over before it went on."""
-    rates = [(plan.p_aug or choices.mixing_rate(originals, count).value) if count else None for count in new]
-    groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
-    training, _ = hold_out(groups, plan.predictor_seeds, recipe.held_out)
-    rows = max(len(first.rows) / first.share for first, *_ in training)
-    return recipe.duration(rows).steps_per_epoch
 
 
 def _trained(

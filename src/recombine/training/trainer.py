@@ -41,7 +41,7 @@ class Trainer:
 
     The model is initialised, dropout comes from the noise, and `evaluate` is called after every epoch. Each replica
     stops after its `epoch_fraction`, a share of the epochs above 0; empty: all of them. `stand_ins` says which ids
-    (R, ids) take the place of tokens in some tuples, `twins` what is renamed in every tuple. On a GPU, `graphs` are used.
+    (R, ids) take the place of tokens in some tuples, `twins` what is renamed in every one. `graphs` are CUDA graphs.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Trainer:
         # The summed loss is divided by the number of sequences times this. By the batch's own tokens, those of batches
         # with many would count for less.
         self.tokens = torch.tensor(tokens, device=device)
-        self.history = History(epoch_fraction=list(epoch_fraction))
+        self.history = History(epoch_fraction=list(epoch_fraction), steps_per_epoch=duration.steps_per_epoch)
         self.active: Sequence[int] = range(model.replicas)  # which of the whole the model consists of
         self._use(model)
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
