@@ -13,7 +13,6 @@ from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongShort
-from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
 from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
@@ -115,14 +114,6 @@ def test_stand_ins_never_come_out_of_sampling(augmenter: Recombination) -> None:
                 if source != "written":
                     k, j = map(int, source.split(":"))
                     assert tokens(sample.provenance.prototypes[k - 1])[j - 1] == token
-
-
-def test_nor_out_of_direct_inference(augmenter: Recombination) -> None:
-    known = set(augmenter.vocabulary_.tokens)
-    inputs = [("jump", "twice"), ("hop", "and", "run"), ("look",)]
-    for replica in DirectInference(augmenter).rank(inputs):
-        for x, candidates in zip(inputs, replica, strict=True):
-            assert all(set(candidate.y) <= known | set(x) for candidate in candidates)
 
 
 def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
