@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import Inflection, is_tag, split_analysis
+from recombine.inflection import is_tag, split_analysis
 
 Elements = Callable[[Tokens], Tokens]
 """Gives the elements of an output that F1 counts."""
@@ -67,30 +67,25 @@ class Counts(NamedTuple):
         return 2 * self.true_positives / total if total else 1.0
 
 
-def item_f1(
-    gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None
-) -> tuple[float, ...]:
-    """Returns the F1 of each item, which the paired t-test compares, by default of what ``elements_of`` chooses."""
-    return tuple(counts.f1 for counts in _counts(gold, predicted, elements))
+def item_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> tuple[float, ...]:
+    """Returns the F1 of each item, which the paired t-test compares."""
+    return tuple(counts.f1 for counts in _counts(gold, predicted))
 
 
-def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: Elements | None = None) -> float:
-    """Returns the F1 of the counts summed over all items; arguments as for ``item_f1``."""
-    return Counts(*map(sum, zip(*_counts(gold, predicted, elements), strict=True))).f1
+def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> float:
+    """Returns the F1 of the counts summed over all items."""
+    return Counts(*map(sum, zip(*_counts(gold, predicted), strict=True))).f1
 
 
-def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
+def novel(items: Iterable[Example], training: Iterable[Example]) -> tuple[bool, ...]:
     """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
 
-    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x). One without
-    tags is an error.
+    Items are word forms in either order; the tags are those at the end of y, or else of x.
     """
 
-    def tags_of(item: Inflection | Example) -> Tokens:
-        if isinstance(item, Inflection):
-            return item.tags
+    def tags_of(item: Example) -> Tokens:
         if tags := split_analysis(item.y)[1] or split_analysis(item.x)[1]:
-            return tuple(tag[1:-1] for tag in tags)
+            return tags
         hint = "Novelty of tags is for lemma, form, tags: `format='sigmorphon'`."
         raise RecombineError(f"'{item}' has no tags to be novel.", hint=hint)
 
@@ -98,9 +93,9 @@ def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection |
     return tuple(tags_of(item) not in seen for item in items)
 
 
-def _counts(gold: Sequence[Tokens], predicted: Sequence[Tokens], elements: Elements | None) -> list[Counts]:
-    count = elements or elements_of(gold)
-    return [Counts.of(count(right), count(guess)) for right, guess in _pairs(gold, predicted)]
+def _counts(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> list[Counts]:
+    elements = elements_of(gold)
+    return [Counts.of(elements(right), elements(guess)) for right, guess in _pairs(gold, predicted)]
 
 
 def _pairs(gold: Sequence[Tokens], predicted: Sequence[Tokens]) -> Iterable[tuple[Tokens, Tokens]]:
