@@ -3,14 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network, one_at_a_time
+from networks import MORPHOLOGY, SCAN, VARIANTS, network
 from slow_reference import Masks, Parameters, scan_steps
 
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.trace import END, Trace, trace
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
-from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 
 VOCABULARY = Vocabulary(("A", "B"))
@@ -25,20 +24,6 @@ def traced(model: Recombiner) -> Trace:
 
 
 ids = VOCABULARY.encode
-
-
-@torch.no_grad()
-@every_network
-def test_probabilities_are_those_of_one_decoder_step_after_another(name: str) -> None:
-    model = network(VARIANTS[name], seeds=(1, 2))
-    count = model.architecture.prototypes
-    rows = [ids(tokens) for tokens in PROTOTYPES[:count]]
-    width = max(map(len, rows), default=0)
-    padded = torch.tensor([row + [0] * (width - len(row)) for row in rows], dtype=torch.long)
-    prototypes, target = padded.view(1, 1, count, width).expand(2, -1, -1, -1), torch.tensor(ids(D)).expand(2, 1, -1)
-    z = None if model.latent is None else model.propose(prototypes, target, Noise([0, 0]))
-    _, distributions = one_at_a_time(model, prototypes, target, z)
-    assert traced(model).probabilities == pytest.approx(distributions[0, :, 0].numpy(), abs=1e-12)
 
 
 @every_network
