@@ -111,13 +111,9 @@ class Trainer:
             self._set_rates(epoch + 1)
             self.history.seconds += time.perf_counter() - began
             if report is not None:
-                steps, total, most = (
-                    (epoch + 1) * self.duration.steps_per_epoch,
-                    self.duration.steps,
-                    self.recipe.max_time,
-                )
-                if most is not None:  # how many steps there is time for, as far as one can tell
-                    total = max(steps, min(total, round(steps * most / self.history.seconds)))
+                steps, total = (epoch + 1) * self.duration.steps_per_epoch, self.duration.steps
+                if self.recipe.max_time is not None:  # how many steps there is time for, as far as one can tell
+                    total = max(steps, min(total, round(steps * self.recipe.max_time / self.history.seconds)))
                 report(steps, total, self.history)
         self._put_back()
         self.whole.eval()
