@@ -65,13 +65,6 @@ def test_scores_and_p_values_are_those_of_the_definition() -> None:
     assert found["plain"]["rare"].p is None
 
 
-@pytest.mark.parametrize(
-    ("method", "rare", "other"), [(BETTER, HELPS, DOES_NOT), (WORSE, DOES_NOT, HARMS), (PLAIN, DOES_NOT, DOES_NOT)]
-)
-def test_verdicts(method: np.ndarray, rare: str, other: str) -> None:
-    assert [found_of(method, "rare").verdict, found_of(method, "other").verdict] == [rare, other]
-
-
 def test_every_seed_must_agree() -> None:
     """What one seed of three contradicts could be chance, whatever the examples show on average."""
     one_is_plain = WORSE.copy()
