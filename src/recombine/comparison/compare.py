@@ -119,7 +119,8 @@ class Comparison:
         network: The network of all predictors, and why it was chosen.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
-        training: What of that the verdict depends on.
+        steps_per_epoch: How many steps an epoch of it has.
+        training: What of it the verdict depends on.
     """
 
     split: Split
@@ -128,6 +129,7 @@ class Comparison:
     network: Choice[Recipe]
     judged: dict[str, dict[Part, Judged]]
     history: History
+    steps_per_epoch: int
     training: Training
 
     @property
@@ -186,11 +188,11 @@ def compare(
     every = [samples for method in plan.ordered for samples in drawn.samples[method]]
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = SERIAL if isinstance(executor, Processes) else executor
-    [(network, history, right)] = in_order(who, train, [display if who.here else SILENT])
+    [(network, history, steps, right)] = in_order(who, train, [display if who.here else SILENT])
     training = _training(plan, drawn, history)
     correct = dict(zip(plan.ordered, np.split(right, len(plan.ordered)), strict=True))
     judged = judge(correct, PLAIN, split.rare, training)
-    return Comparison(split, plan, drawn, network, judged, history, training)
+    return Comparison(split, plan, drawn, network, judged, history, steps, training)
 
 
 def forget(folder: Path) -> None:
@@ -282,8 +284,11 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
 
 def _trained(
     split: Split, plan: Plan, every: Sequence[Samples], state: Path | None, display: Display
-) -> tuple[Choice[Recipe], History, np.ndarray]:
-    """Returns how all predictors were trained, and which of their predictions are right (networks, test examples)."""
+) -> tuple[Choice[Recipe], History, int, np.ndarray]:
+    """Returns how all predictors were trained, and which of their predictions are right (networks, test examples).
+
+    How: with which network, how it went, and in how many steps an epoch.
+    """
     predictor = Predictor(direction=plan.direction, progress=display, seeds=plan.predictor_seeds, **plan.networks)
     p_aug = plan.p_aug if any(every) else None
     predictor.fit(split.train, augmented_each=every, p_aug=p_aug, checkpoint=state)
@@ -292,4 +297,5 @@ def _trained(
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
     assert predictor.report_ is not None
     network: Choice[Any] = predictor.report_.choices["network"]
-    return network, predictor.networks_.fitted_.history, right
+    fitted = predictor.networks_.fitted_
+    return network, fitted.history, fitted.steps_per_epoch, right

@@ -89,7 +89,7 @@ def comparison(found: Comparison) -> tuple[records.Compared, ...]:
 def _curves(found: Comparison) -> tuple[records.Curve, ...]:
     seeds, curves = found.plan.seeds, []
     history = found.history
-    steps = tuple(history.steps_per_epoch * epoch for epoch in range(1, len(history.loss) + 1))
+    steps = tuple(found.steps_per_epoch * epoch for epoch in range(1, len(history.loss) + 1))
     unknown = [[math.nan] * len(losses) for losses in history.loss]
     for number, method in enumerate(found.judged):
         own = slice(number * seeds, (number + 1) * seeds)

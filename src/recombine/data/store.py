@@ -174,7 +174,7 @@ def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any
 
 
 def read_rows(path: str | Path, error: RecombineError) -> tuple[np.ndarray, Any]:
-    """Returns the array and the description that `write_rows` wrote; raises the given error for anything else."""
+    """Returns the array and the description that `write_rows` wrote; the given error is raised for other files."""
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             # As they are written: a small file that unpacks to a large one was made to fill the memory.

@@ -138,7 +138,7 @@ def fit(
         ) from error
     if saving:
         saving.save(trainer, now=True)
-    return Fitted(model, history)
+    return Fitted(model, history, duration.steps_per_epoch)
 
 
 def hold_out(

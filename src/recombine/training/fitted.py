@@ -40,7 +40,6 @@ class History:
         epoch_fraction: The share of the epochs after which each replica was to stop, its own being shorter; empty: all.
         seconds: Training time, evaluations included.
         stopped_early: Whether the time limit ended it.
-        steps_per_epoch: How many optimiser steps an epoch has.
     """
 
     loss: list[list[float]] = field(default_factory=list)
@@ -49,7 +48,6 @@ class History:
     epoch_fraction: list[float] = field(default_factory=list)
     seconds: float = 0.0
     stopped_early: bool = False
-    steps_per_epoch: int = 0
 
     def epochs(self, replica: int) -> int:
         """Returns how many epochs of its own it took until a replica had learned enough, or all of them."""
@@ -79,7 +77,8 @@ class Fitted:
 
     model: Recombiner
     history: History
+    steps_per_epoch: int = 0  # of its training, if that was here
 
     def only(self, chosen: Sequence[int]) -> "Fitted":
         """Returns some of the replicas, by number, as a population of their own."""
-        return Fitted(narrowed(self.model, chosen), self.history.only(chosen))
+        return replace(self, model=narrowed(self.model, chosen), history=self.history.only(chosen))

@@ -67,7 +67,7 @@ class Trainer:
         # The summed loss is divided by the number of sequences times this. By the batch's own tokens, those of batches
         # with many would count for less.
         self.tokens = torch.tensor(tokens, device=device)
-        self.history = History(epoch_fraction=list(epoch_fraction), steps_per_epoch=duration.steps_per_epoch)
+        self.history = History(epoch_fraction=list(epoch_fraction))
         self.active: Sequence[int] = range(model.replicas)  # which of the whole the model consists of
         self._use(model)
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
