@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from recombine.evaluation.metrics import analysis_elements, micro_f1
+from recombine.evaluation.metrics import micro_f1
 from recombine.evaluation.significance import summarize
 from recombine.example import Tokens
 from recombine.paper.scale import SMALL
@@ -30,10 +30,7 @@ def scores(task: WordFormTask, outputs: list[Tokens]) -> dict[str, float]:
     golds = [task.as_predicted(example).y for example in task.test]
     ends = [sum(task.sets[:number]) for number in range(len(SETS) + 1)]
     parts = [slice(start, end) for start, end in pairwise(ends)]
-    return {
-        name: micro_f1(golds[part], outputs[part], elements=analysis_elements)
-        for name, part in zip(SETS, parts, strict=True)
-    }
+    return {name: micro_f1(golds[part], outputs[part]) for name, part in zip(SETS, parts, strict=True)}
 
 
 def main() -> None:

@@ -137,13 +137,9 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def look(self, *, width: int = 1000, height: int = 800, media: str = "", **features: str) -> None:
-        """Sets the window's size and what style sheets are told.
+        """Sets the window's size, up to 500 wide a phone's, and the media (``"print"``) and features of style sheets.
 
-        Args:
-            width: Of the window, in CSS pixels; up to 500 it is a phone's.
-            height: Likewise.
-            media: ``"print"``, or nothing for the screen.
-            features: Media features, with _ for -, such as ``prefers_color_scheme="dark"``.
+        Features have _ for -, such as ``prefers_color_scheme="dark"``.
         """
         is_phone = width <= 500
         self.call(

@@ -12,25 +12,14 @@ from recombine.models.architecture import Architecture
 from recombine.models.copying import target_log_probability, token_probabilities
 from recombine.models.layers import initialize
 from recombine.models.recombiner import Masks, Recombiner
+from recombine.training.presets import WORD_FORM_GENERATOR
 
 A, B = SEP + 1, SEP + 2
 """The two tokens of the smallest language."""
 PRODUCIBLE = (EOS, SEP, A, B)
 
 SCAN = Architecture(vocabulary=7, hidden=4, embedding=3, attention=2)
-MORPHOLOGY = replace(
-    SCAN,
-    attention=0,
-    own_attention=True,
-    copying="gated",
-    shared_embedding=False,
-    tied_output=False,
-    project_encoder=True,
-    start_from_encoder=True,
-    dropout=0.0,
-    state_dropout=0.0,
-    write_dropout=0.0,
-)
+MORPHOLOGY = replace(WORD_FORM_GENERATOR.network, vocabulary=7, hidden=4, embedding=3, write_seen_only=False)
 
 PREDICTOR = replace(MORPHOLOGY, prototypes=1, own_attention=False, copying="none", dropout=0.5, feed_dropout=0.5)
 

@@ -45,10 +45,7 @@ class NoNeighborhood(RecombineError):
 def unknown(kind: str, value: str, options: Iterable[str]) -> RecombineError:
     """Returns the error for a name that is not among the options; it suggests the nearest one.
 
-    Args:
-        kind: What the name stands for, e.g. ``"split"`` or ``"key of the document"``.
-        value: The name that was given.
-        options: The known names.
+    The kind is what the name stands for, e.g. ``"split"`` or ``"key of the document"``.
     """
     names = sorted(options)
     lowered = {name.lower(): name for name in names}

@@ -58,15 +58,7 @@ class Inflection:
 
     @classmethod
     def from_fields(cls, analysis: Tokens, form: Tokens) -> Self:
-        """Puts the record together from tokens, as a model may have written them.
-
-        Args:
-            analysis: Lemma characters, then tag tokens.
-            form: The characters of the form.
-
-        Raises:
-            RecombineError: If the tokens are not characters, then tags | characters, each part with at least one.
-        """
+        """Puts the record together from tokens, as a model may have written them: characters, tags | characters."""
         lemma, tags = split_analysis(analysis)
         if not lemma or not tags or not form or any(map(is_tag, form)):
             raise RecombineError(
@@ -130,15 +122,8 @@ def are_word_forms(examples: Sequence[Example]) -> bool:
 def directed(examples: Iterable[Example], direction: str = ANALYSIS) -> list[Example]:
     """Returns word forms, in whichever order each is, as a predictor of a direction sees them.
 
-    Decide by the training data whether examples are word forms at all (``are_word_forms``): a single example of another
-    kind may look like one.
-
-    Args:
-        examples: The examples; those that are not word forms stay as they are.
-        direction: One of ``DIRECTIONS``.
-
-    Raises:
-        RecombineError: If there is no such direction.
+    Other examples stay as they are. Decide by the training data whether examples are word forms at all
+    (``are_word_forms``): a single example of another kind may look like one.
     """
     if direction not in DIRECTIONS:
         raise unknown("direction", str(direction), DIRECTIONS)

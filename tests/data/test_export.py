@@ -79,14 +79,6 @@ def test_yoyodyne(tmp_path: Path, originals: list[Example], tokens: str) -> None
     assert as_yoyodyne_reads(tmp_path) == [*expected, expected[0]]
 
 
-def test_fairseq(tmp_path: Path) -> None:
-    export(SPELLED, SPELLED[:1], tmp_path, to="fairseq", p_aug=0.25)
-    sides = [(tmp_path / name).read_text().splitlines() for name in ("train.src", "train.tgt")]
-    read = [[tuple(" " if token == "▁" else token for token in line.split()) for line in side] for side in sides]
-    expected = repeated(SPELLED, SPELLED[:1], Mix.of(2, 1, 0.25))
-    assert [Example(x, y) for x, y in zip(*read, strict=True)] == expected
-
-
 @pytest.mark.parametrize(("p_aug", "weights"), [(0.05, [19, 1]), (None, [3, 1])])
 def test_opennmt_keeps_the_two_apart_and_weighs_them(tmp_path: Path, p_aug: float | None, weights: list[int]) -> None:
     export(ORIGINALS, NEW, tmp_path, to="opennmt", p_aug=p_aug)

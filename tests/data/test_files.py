@@ -144,27 +144,6 @@ def test_any_tokens_are_written_unchanged_or_refused(
         assert files.read(tmp_path / "file", format=format, tokens=tokens) == items
 
 
-@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize(
-    ("name", "line", "format", "expected"),
-    [
-        ("f.tsv", b"a b\tc", "tsv", Example(("a", "b"), ("c",))),
-        ("f.jsonl", b'{"x": ["a"], "y": ["b"]}', "jsonl", Example(("a",), ("b",))),
-        ("f.txt", b'{"x": ["a"], "y": ["b"]}', "jsonl", Example(("a",), ("b",))),
-        ("f.txt", b"IN: a OUT: b", "scan", Example(("a",), ("b",))),
-        ("f.tsv", b"go\twent\tV;PST", "sigmorphon", Example(("g", "o", "[V]", "[PST]"), tuple("went"))),
-    ],
-)
-def test_formats_are_detected_with_any_line_end(
-    tmp_path: Path, start: bytes, end: bytes, name: str, line: bytes, format: str, expected: Example
-) -> None:
-    source = tmp_path / name
-    source.write_bytes(start + line + end + line + end)
-    assert files.detect(source) == format
-    assert files.read(source) == [expected, expected]
-
-
 def test_chosen_columns_mean_tsv_and_the_name_decides_what_is_written(tmp_path: Path) -> None:
     source = tmp_path / "f"
     source.write_text("go\twent\tV;PST\n")

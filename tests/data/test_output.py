@@ -52,7 +52,7 @@ def test_a_file_appears_whole_with_ordinary_permissions_and_is_replaced_only_by_
     assert target.read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, RecombineError("no")])
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, OSError(errno.ENOSPC, "full"), RecombineError("no")])
 def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseException] | BaseException) -> None:
     old, folder, first = tmp_path / "old", tmp_path / "folder", tmp_path / "first"
     old.write_bytes(b"old")
@@ -82,7 +82,7 @@ def test_nothing_partial_is_left_behind(tmp_path: Path, raised: type[BaseExcepti
         (tmp_path / "more", break_off_folder),
         (tmp_path / "second", break_off_the_second),
     ):
-        with pytest.raises((ValueError, KeyboardInterrupt, RecombineError)):
+        with pytest.raises((ValueError, KeyboardInterrupt, OSError, RecombineError)):
             work(target)
     assert old.read_bytes() == (folder / "file").read_bytes() == b"old"
     assert {*tmp_path.iterdir()} == {folder, old}

@@ -107,18 +107,6 @@ def test_template_split_in_the_order_of_the_published_list_is_the_published_file
         assert hashlib.sha256(text.encode()).hexdigest() == sha256
 
 
-def test_copies_of_an_added_primitive_and_what_is_on_neither_side() -> None:
-    counts = Counter(scan.split("jump").train)
-    assert counts.pop(Example(("jump",), ("I_JUMP",))) == 1_467
-    assert set(counts.values()) == {1}
-    assert not any("jump" in example.x for example in counts)
-    dataset = scan.split("around-right")
-    seen = {example.x for example in (*dataset.train, *dataset.test)}
-    unseen = [command for command in scan.commands() if command not in seen]
-    assert len(unseen) == 1_209
-    assert all("turn around right" in " ".join(command) for command in unseen)
-
-
 def test_seed_orders_every_split_and_draws_the_simple_one() -> None:
     first, again, other = scan.split("length", seed=1), scan.split("length", seed=1), scan.split("length", seed=2)
     assert first == again != other

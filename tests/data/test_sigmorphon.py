@@ -68,10 +68,6 @@ def test_every_split_has_its_sizes_and_hints_and_shares_nothing(language: str) -
         assert (count_novel(tested.future, trained), count_novel(tested.past, trained)) == (64, 86)
 
 
-# The lemmas of the paper's samples (appendix G.3) that a language's file has. Networks mostly copy lemmas from their
-# training set, and most of these are of present forms, which RandomState(0) chose.
-
-
 # Counted over splits 0 to 4 with 8 hints in an independent replay of the authors' program. The counts of other forms
 # depend on every draw of RandomState(0), neighbor shuffles included.
 @pytest.mark.slow

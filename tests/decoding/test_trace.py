@@ -3,14 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network, one_at_a_time
+from networks import MORPHOLOGY, SCAN, VARIANTS, network
 from slow_reference import Masks, Parameters, scan_steps
 
 from recombine.data.vocabulary import Vocabulary
 from recombine.decoding.trace import END, Trace, trace
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Tokens
-from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 
 VOCABULARY = Vocabulary(("A", "B"))
@@ -20,29 +19,11 @@ D: Tokens = ("B", "A", SEPARATOR, "B", "B", "A")
 every_network = pytest.mark.parametrize("name", VARIANTS)
 
 
-def traced(model: Recombiner, *, replica: int = 0) -> Trace:
-    return trace(
-        model, VOCABULARY, prototypes=PROTOTYPES[: model.architecture.prototypes], d=D, replica=replica, seed=3
-    )
+def traced(model: Recombiner) -> Trace:
+    return trace(model, VOCABULARY, prototypes=PROTOTYPES[: model.architecture.prototypes], d=D)
 
 
 ids = VOCABULARY.encode
-
-
-@torch.no_grad()
-@every_network
-def test_probabilities_are_those_of_one_decoder_step_after_another(name: str) -> None:
-    model = network(VARIANTS[name], seeds=(1, 2))
-    count = model.architecture.prototypes
-    rows = [ids(tokens) for tokens in PROTOTYPES[:count]]
-    width = max(map(len, rows), default=0)
-    padded = torch.tensor([row + [0] * (width - len(row)) for row in rows], dtype=torch.long)
-    prototypes, target = padded.view(1, 1, count, width).expand(2, -1, -1, -1), torch.tensor(ids(D)).expand(2, 1, -1)
-    z = None if model.latent is None else model.propose(prototypes, target, Noise([3, 3]))
-    _, distributions = one_at_a_time(model, prototypes, target, z)
-    for replica in range(2):
-        found = traced(model, replica=replica)
-        assert found.probabilities == pytest.approx(distributions[replica, :, 0].numpy(), abs=1e-12)
 
 
 @every_network
@@ -92,14 +73,13 @@ def test_attention_and_shares_are_the_papers_equations() -> None:
     model = network(SCAN, seeds=(4, 5))
     prototypes, target, size = [ids(tokens) for tokens in PROTOTYPES[:2]], ids(D), SCAN.vocabulary
     masks = Masks(torch.ones(2, 9, 1), *torch.ones(2, len(target), 1), torch.ones(len(target), SCAN.hidden))
-    for replica in range(2):
-        found = traced(model, replica=replica)
-        for t, step in enumerate(scan_steps(Parameters(model, replica), prototypes, target, masks)):
-            end = size + len(prototypes[0])
-            shares = [sum(step.entries[:size]), 0, sum(step.entries[size:end]), sum(step.entries[end:])]
-            assert found.shares[t] == pytest.approx(shares, abs=1e-10)
-            for weights, expected in zip(found.attention[:, t], step.attention, strict=True):
-                assert weights[: len(expected)] == pytest.approx(expected, abs=1e-10)
+    found = traced(model)
+    for t, step in enumerate(scan_steps(Parameters(model, 0), prototypes, target, masks)):
+        end = size + len(prototypes[0])
+        shares = [sum(step.entries[:size]), 0, sum(step.entries[size:end]), sum(step.entries[end:])]
+        assert found.shares[t] == pytest.approx(shares, abs=1e-10)
+        for weights, expected in zip(found.attention[:, t], step.attention, strict=True):
+            assert weights[: len(expected)] == pytest.approx(expected, abs=1e-10)
 
 
 def test_a_gate_says_what_is_written_and_what_is_copied() -> None:

@@ -1,7 +1,5 @@
 """The kernels beside their plain definitions."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from kernels_here import DEVICE, KERNELS, PLAIN, use
@@ -13,7 +11,6 @@ from recombine.models.kernels.attention import blocks, weighed
 from recombine.models.noise import Drop, Noise
 from recombine.models.packing import Packing
 from recombine.models.scoring import score
-from recombine.training.optimizer import PopulationAdam, gradients_of
 
 pytestmark = pytest.mark.gpu
 
@@ -90,26 +87,6 @@ def test_whole_networks(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
         results.append([log_p.cpu(), *(gradient.cpu() for gradient in gradients)])
     check(list(zip(*results, strict=True)), torch.float32)
-
-
-@pytest.mark.skipif(DEVICE == "cpu", reason="the noise of a GPU is drawn on one")
-@pytest.mark.parametrize("precision", ["bfloat16", "float32"])
-def test_training_by_kernels_learns_what_plain_training_does(precision: str) -> None:
-    losses = []
-    for device, its in ((DEVICE, precision), ("cpu", "float32")):
-        torch.manual_seed(0)
-        model = (
-            network(replace(VARIANTS["scan"], hidden=32, embedding=16, attention=16), seeds=(4, 5)).float().to(device)
-        )
-        optimizer = PopulationAdam(model.train(), 2, lr=1e-2, clip=1.0, precision=its)
-        noise = Noise([1, 2], device)
-        sources, targets = (tokens.to(device) for tokens in batch(model, 8))
-        for _ in range(150):
-            log_p, _ = score(model, sources, targets, noise)
-            (-log_p.sum() / 8).backward()
-            optimizer.update(gradients_of(model))
-        losses.append(-score(model.eval(), sources, targets)[0].sum().item() / 8)
-    assert losses[0] == pytest.approx(losses[1], rel=0.3, abs=0.3)
 
 
 def test_random_words(monkeypatch: pytest.MonkeyPatch) -> None:

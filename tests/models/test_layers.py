@@ -2,56 +2,8 @@ import math
 
 import pytest
 import torch
-from networks import VARIANTS
-from torch import nn
 
-from recombine.data.vocabulary import PAD
-from recombine.models.architecture import Architecture
-from recombine.models.layers import BiLSTM, Embedding, Linear, LSTMWeights, initialize
-from recombine.models.noise import Drop, dropped
-from recombine.models.recombiner import Recombiner
-
-
-@pytest.mark.parametrize("projected", [False, True])
-@pytest.mark.parametrize("dropping", [False, True])
-def test_a_population_of_lstms_equals_torchs_own_on_sequences_of_any_length(projected: bool, dropping: bool) -> None:
-    ours, embed, project = BiLSTM(2, 3, 4), Embedding(2, 5, 3, tied=False), Linear(2, 8, 6)
-    for layer in (ours, embed, project):
-        initialize(layer, [0, 1])
-        layer.double()
-    lengths = torch.tensor([[6, 1, 3, 5, 2], [2, 6, 6, 1, 4]])
-    tokens = torch.randint(1, 5, (2, 5, 6)).masked_fill(torch.arange(6) >= lengths.unsqueeze(-1), PAD)
-    drop = Drop.at(0.5, torch.randint(0, 256, (2, 30, 3), dtype=torch.uint8)) if dropping else None
-    x = dropped(embed(tokens.transpose(1, 2)).flatten(1, 2), drop).view(2, 6, 5, 3)  # (R, S, N, E)
-    states, h, c = ours(embed, tokens, drop, project if projected else None)
-    for r in range(2):
-        theirs = nn.LSTM(3, 4, bidirectional=True, dtype=torch.double)
-        with torch.no_grad():
-            for d, suffix in enumerate(["", "_reverse"]):
-                getattr(theirs, f"weight_ih_l0{suffix}").copy_(ours.weights.input[r, d].T)
-                getattr(theirs, f"weight_hh_l0{suffix}").copy_(ours.weights.state[r, d].T)
-                getattr(theirs, f"bias_ih_l0{suffix}").copy_(ours.weights.bias[r, d, 0])
-                getattr(theirs, f"bias_hh_l0{suffix}").zero_()
-        for n, length in enumerate(lengths[r].tolist()):
-            expected, (final_h, final_c) = theirs(x[r, :length, n])
-            if projected:
-                expected = expected @ project.weight[r] + project.bias[r]
-            assert torch.allclose(states[r, n, :length], expected, atol=1e-12)
-            assert torch.allclose(h[r, n], final_h.sum(0), atol=1e-12)
-            assert torch.allclose(c[r, n], final_c.sum(0), atol=1e-12)
-
-
-def test_tokens_are_mapped_by_their_embeddings_however_many_there_are() -> None:
-    """Of many tokens each is mapped once, of few every one."""
-    embed, weight = Embedding(2, 5, 3, tied=False).double(), torch.randn(4, 3, 7, dtype=torch.double)
-    initialize(embed, [0, 1])
-    for count in (2, 20):
-        tokens = torch.randint(0, 5, (2, 2, count))
-        expected = embed(tokens).flatten(0, 1) @ weight
-        assert torch.allclose(embed.mapped(tokens, None, weight), expected, atol=1e-12)
-        drop = Drop.at(0.5, torch.randint(0, 256, (2, 2, count, 3), dtype=torch.uint8))
-        expected = dropped(embed(tokens), drop).flatten(0, 1) @ weight
-        assert torch.allclose(embed.mapped(tokens, drop, weight), expected, atol=1e-12)
+from recombine.models.layers import Embedding, Linear, LSTMWeights, initialize
 
 
 def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
@@ -65,18 +17,6 @@ def test_linear_maps_and_embeddings_are_those_of_each_replica() -> None:
         assert torch.allclose(embedding._by_product(tokens)[r], vectors[r])  # as on a GPU
         assert torch.allclose(linear(vectors)[r], vectors[r] @ linear.weight[r] + linear.bias[r], atol=1e-6)
         assert torch.allclose(embedding.scores(vectors)[r], vectors[r] @ embedding.weight[r].T, atol=1e-6)
-
-
-@pytest.mark.parametrize("architecture", VARIANTS.values(), ids=VARIANTS)
-def test_initial_parameters_depend_on_the_replicas_own_seed_only(architecture: Architecture) -> None:
-    population, alone, repeated = (Recombiner(architecture, r) for r in (3, 1, 2))
-    initialize(population, [7, 8, 9])
-    initialize(alone, [8])
-    initialize(repeated, [8, 8])
-    for many, one, two in zip(*(m.parameters() for m in (population, alone, repeated)), strict=True):
-        assert torch.equal(many.chunk(3)[1], one)
-        assert torch.equal(torch.cat([one, one]), two)
-        assert not torch.equal(many.chunk(3)[0], one)
 
 
 def test_initial_parameters_have_the_ranges_that_they_are_said_to_have() -> None:

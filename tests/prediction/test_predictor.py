@@ -13,7 +13,6 @@ from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.models.architecture import Architecture
 from recombine.neighborhoods import LongShort
-from recombine.prediction.direct import DirectInference
 from recombine.prediction.predictor import Predictor
 from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
@@ -117,14 +116,6 @@ def test_stand_ins_never_come_out_of_sampling(augmenter: Recombination) -> None:
                     assert tokens(sample.provenance.prototypes[k - 1])[j - 1] == token
 
 
-def test_nor_out_of_direct_inference(augmenter: Recombination) -> None:
-    known = set(augmenter.vocabulary_.tokens)
-    inputs = [("jump", "twice"), ("hop", "and", "run"), ("look",)]
-    for replica in DirectInference(augmenter).rank(inputs):
-        for x, candidates in zip(inputs, replica, strict=True):
-            assert all(set(candidate.y) <= known | set(x) for candidate in candidates)
-
-
 def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     recipe = replace(PREDICTOR, epochs=2, min_steps=0)
     predictor = Predictor(recipe, seeds=(4, 5), device="cpu").fit(TRAIN, TRAIN[:2], p_aug=0.3)
@@ -133,24 +124,6 @@ def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     inputs = [example.x for example in TRAIN]
     assert loaded.predict(inputs) == predictor.predict(inputs)
     assert (loaded.recipe, loaded.seeds, loaded.longest_) == (recipe, (4, 5), predictor.longest_)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [([1.0], "1 weights for 2 new examples"), ([1.0, -1.0], "zero or more"), ([0.0, 0.0], "at least one above")],
-)
-def test_weights_must_fit_the_new_examples(weights: list[float], message: str) -> None:
-    with pytest.raises(RecombineError, match=message):
-        Predictor(PREDICTOR, device="cpu").fit(TRAIN[:4], TRAIN[4:6], weights=weights)
-
-
-def test_a_new_example_without_weight_is_not_learned_from() -> None:
-    wrong = Example(("walk",), ("RUN", "RUN"))
-    right = Example(("walk", "thrice"), ("WALK",) * 3)
-    quick = replace(PREDICTOR, epochs=60)
-    predictor = Predictor(quick, device="cpu").fit(TRAIN, [wrong, right], p_aug=0.3, weights=[0.0, 1.0])
-    walk, thrice = predictor.predict([("walk",), ("walk", "thrice")])[0]
-    assert (walk.y, thrice.y) == (("WALK",), ("WALK",) * 3)
 
 
 def test_each_network_may_have_a_mixing_rate_of_its_own() -> None:

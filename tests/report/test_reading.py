@@ -1,10 +1,8 @@
 """The reader of ``run.json``: what is right is read as it stands, and what is wrong is named."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sample_run import sample_run, write_run
@@ -21,29 +19,17 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda run: run.pop("verdict"), "lacks 'verdict'"),
-        (lambda run: run.update(format=2), "format is 2; expected 1"),
-        (lambda run: run["data"].update(train="many"), "data.train is 'many'; expected a whole number"),
-        (lambda run: run["comparison"][0]["scores"].update(all=[float("nan")]), "NaN is no number"),
-    ],
-)
-def test_what_is_of_another_type_is_named(
-    change: Callable[[dict[str, Any]], object], words: str, tmp_path: Path
-) -> None:
-    run = sample_run()
-    change(run)
-    with pytest.raises(RecombineError) as raised:
-        read_run(write_run(tmp_path / "run", run))
-    assert words in str(raised.value)
-    assert raised.value.place == str(tmp_path / "run" / "run.json")
+def content(**changes: object) -> bytes:
+    return json.dumps(sealed(sample_run() | changes)).encode()
 
 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        (content(format=2), "run.json: format is 2; expected 1"),
+        (content(rejected={"rare": float("nan")}), "NaN is no number"),
+        (content().replace(b"helps", b"harms"), "not as it was written. Get it again"),
+        (b"{}", "run.json: this has no checksum"),
         (b'{"format": 1,\n"title" "x"}', "run.json:2: this is not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
@@ -51,26 +37,9 @@ def test_what_is_of_another_type_is_named(
         (b"[]", "the document is a list; expected an object"),
     ],
 )
-def test_files_that_are_something_else_are_refused(content: bytes, words: str, tmp_path: Path) -> None:
+def test_what_is_something_else_is_refused(content: bytes, words: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(RecombineError) as raised:
         read_run(tmp_path)
     assert words in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        (sealed(sample_run()) | {"verdict": "It helps."}, "not as it was written"),
-        (sample_run(), "no checksum"),
-        ({}, "no checksum"),
-    ],
-)
-def test_a_run_that_was_altered_or_has_no_checksum_is_named(
-    document: dict[str, Any], words: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(RecombineError, match=words) as error:
-        read_run(tmp_path)
-    assert (error.value.place, error.value.hint) == (str(path), "Get it again, or compare again.")
+    assert str(raised.value).startswith(str(tmp_path / "run.json"))

@@ -14,7 +14,7 @@ from recombine.training import fit as fit_module
 from recombine.training.corpus import Corpus
 from recombine.training.fit import exact_match, fit, hold_out, likelihood
 from recombine.training.fitted import Fitted
-from recombine.training.presets import SMALL_PREDICTOR
+from recombine.training.presets import SMALL_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 from recombine.training.recipe import ROUNDS, Recipe
 from recombine.training.renaming import SPARES
 from recombine.training.schedule import Group, Schedule, mixture
@@ -191,3 +191,4 @@ def test_batches_are_stratified_unless_they_are_to_be_sorted(
     history = fitted([1], replace(RECIPE, sorting=sorting)).history
     assert len(history.loss) == 3
     assert seen == [(False, sorting)]
+    assert (WORD_FORM_GENERATOR.sorting, WORD_FORM_PREDICTOR.sorting) == (16, None)

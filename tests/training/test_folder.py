@@ -27,9 +27,9 @@ def names(path: Path) -> list[str]:
     return sorted(file.name for file in path.iterdir())
 
 
-def assert_error(path: Path, message: str, *, place: Path, kind: str = "toy") -> None:
+def assert_error(path: Path, message: str, *, place: Path) -> None:
     with pytest.raises(RecombineError, match=message) as error:
-        read_model(path, kind)
+        read_model(path, "toy")
     assert error.value.place == str(place)
 
 
@@ -71,56 +71,11 @@ def test_what_is_no_model_is_never_replaced(tmp_path: Path, force: bool) -> None
     assert (tmp_path / "folder/file").read_text() == (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize("path", ["file/model", "file/deep/model"])
-def test_a_file_is_no_folder_to_write_into(tmp_path: Path, path: str) -> None:
-    """Said before the work, and by what does the work."""
-    (tmp_path / "file").write_text("mine")
-    for action in (write, lambda p: check_free_model(p, force=False)):
-        with pytest.raises(RecombineError, match="folder") as error:
-            action(tmp_path / path)
-        assert error.value.place == str(tmp_path / path)
-
-
-@pytest.mark.parametrize(
-    "raised", [ValueError("a bug"), KeyboardInterrupt(), SystemExit(1), OSError(28, "No space left")], ids=type
-)
-@pytest.mark.parametrize("force", [False, True])
-def test_what_goes_wrong_leaves_nothing_behind_and_the_old_model_intact(
-    tmp_path: Path, raised: BaseException, force: bool
-) -> None:
-    path = tmp_path / "model"
-    if force:
-        write(path)
-
-    def failing() -> None:
-        with writing_model(path, "toy", SETTINGS, force=force) as inside:
-            (inside / "weights").write_text("half")
-            raise raised
-
-    with pytest.raises(RecombineError if isinstance(raised, OSError) else type(raised)) as error:
-        failing()
-    assert not isinstance(raised, OSError) or "cannot be written: No space left" in str(error.value)
-    assert names(tmp_path) == (["model"] if force else [])
-    if force:
-        assert (path / "weights").read_text() == "content"
-        assert read_model(path, "toy") == SETTINGS
-
-
-def test_settings_that_json_does_not_know_leave_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(TypeError), writing_model(tmp_path / "model", "toy", {"what": object()}):
-        pass
-    assert names(tmp_path) == []
-
-
 def test_no_model(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
         assert_error(path, "there is no model here", place=path)
     (tmp_path / "file").write_text("")
     assert_error(tmp_path / "file", "no ", place=tmp_path / "file/model.json")
-
-
-def test_another_kind(model: Path) -> None:
-    assert_error(model, "this folder holds a toy, expected a predictor", place=model, kind="predictor")
 
 
 def change(model: Path, **values: object) -> None:

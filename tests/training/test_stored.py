@@ -105,11 +105,6 @@ def assert_intact(path: Path) -> None:
     assert description == DESCRIPTION
 
 
-def test_what_was_written_is_read(file: Path) -> None:
-    assert_intact(file)
-    assert [path.name for path in file.parent.iterdir()] == ["file"]
-
-
 def test_what_is_larger_than_other_files_may_be_is_read_too(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "MAX_WHOLE", 8)
     assert_intact(file)
@@ -169,10 +164,3 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(RecombineError, match="cannot be read") as error:
             read_tensors(path)
         assert error.value.place == str(path)
-
-
-def test_what_cannot_be_described_leaves_nothing_behind(file: Path) -> None:
-    with pytest.raises(TypeError):
-        write_tensors(file, TENSORS, {"what": object()})
-    assert_intact(file)
-    assert [path.name for path in file.parent.iterdir()] == ["file"]

@@ -12,7 +12,6 @@ from toy import CPU, EXAMPLES, VOCABULARY, Scripted, schedule
 
 from recombine.data.vocabulary import PAD
 from recombine.models.architecture import Architecture
-from recombine.models.layers import initialize
 from recombine.models.noise import Noise
 from recombine.models.packing import Packing
 from recombine.models.recombiner import Recombiner
@@ -198,12 +197,6 @@ DURATION = Duration(4, 3)
 PREDICTOR = replace(NAMED["predictor"], state_dropout=0.2)
 
 
-def model(architecture: Architecture, seeds: Sequence[int]) -> Recombiner:
-    fresh = Recombiner(architecture, len(seeds))
-    initialize(fresh, seeds)
-    return fresh.double()
-
-
 def trained(
     architecture: Architecture,
     batches: Schedule,
@@ -212,7 +205,7 @@ def trained(
     evaluate: Evaluate | None = None,
 ) -> Trainer:
     noise = Noise([100 + seed for seed in batches.seeds], longest=LONGEST)
-    trainer = Trainer(model(architecture, batches.seeds), batches, recipe, duration, noise, evaluate=evaluate)
+    trainer = Trainer(network(architecture, batches.seeds), batches, recipe, duration, noise, evaluate=evaluate)
     trainer.run()
     return trainer
 

@@ -17,15 +17,13 @@ from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, la
 from recombine.errors import NoNeighborhood, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
-from recombine.own_data import augmenters, choices, networks
+from recombine.own_data import augmenters, networks
 from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
-from recombine.training.fit import hold_out
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
-from recombine.training.schedule import mixture
 
 PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
 """The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
@@ -121,8 +119,8 @@ class Comparison:
         network: The network of all predictors, and why it was chosen.
         judged: Scores, p-values and verdicts, by method and part of the test examples.
         history: How the predictors' training went: for each method in turn, its seeds.
-        steps: The number of steps at the end of each epoch of it.
-        training: What of that the verdict depends on.
+        steps_per_epoch: How many steps an epoch of it has.
+        training: What of it the verdict depends on.
     """
 
     split: Split
@@ -131,7 +129,7 @@ class Comparison:
     network: Choice[Recipe]
     judged: dict[str, dict[Part, Judged]]
     history: History
-    steps: list[int]
+    steps_per_epoch: int
     training: Training
 
     @property
@@ -190,12 +188,10 @@ def compare(
     every = [samples for method in plan.ordered for samples in drawn.samples[method]]
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = SERIAL if isinstance(executor, Processes) else executor
-    [(network, history, right)] = in_order(who, train, [display if who.here else SILENT])
-    epoch = _steps_per_epoch(network.value, plan, len(split.train), list(map(len, every)))
+    [(network, history, steps, right)] = in_order(who, train, [display if who.here else SILENT])
     training = _training(plan, drawn, history)
     correct = dict(zip(plan.ordered, np.split(right, len(plan.ordered)), strict=True))
     judged = judge(correct, PLAIN, split.rare, training)
-    steps = [epoch * number for number in range(1, len(history.loss) + 1)]
     return Comparison(split, plan, drawn, network, judged, history, steps, training)
 
 
@@ -286,19 +282,13 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
     )
 
 
-def _steps_per_epoch(recipe: Recipe, plan: Plan, originals: int, new: Sequence[int]) -> int:
-    """Returns how long epochs are; training does not tell where it was over before it went on."""
-    rates = [(plan.p_aug or choices.mixing_rate(originals, count).value) if count else None for count in new]
-    groups = [mixture(originals, count, rate) for count, rate in zip(new, rates, strict=True)]
-    training, _ = hold_out(groups, plan.predictor_seeds, recipe.held_out)
-    rows = max(len(first.rows) / first.share for first, *_ in training)
-    return recipe.duration(rows).steps_per_epoch
-
-
 def _trained(
     split: Split, plan: Plan, every: Sequence[Samples], state: Path | None, display: Display
-) -> tuple[Choice[Recipe], History, np.ndarray]:
-    """Returns how all predictors were trained, and which of their predictions are right (networks, test examples)."""
+) -> tuple[Choice[Recipe], History, int, np.ndarray]:
+    """Returns how all predictors were trained, and which of their predictions are right (networks, test examples).
+
+    How: with which network, how it went, and in how many steps an epoch.
+    """
     predictor = Predictor(direction=plan.direction, progress=display, seeds=plan.predictor_seeds, **plan.networks)
     p_aug = plan.p_aug if any(every) else None
     predictor.fit(split.train, augmented_each=every, p_aug=p_aug, checkpoint=state)
@@ -307,4 +297,5 @@ def _trained(
     right = np.array([[guess.y == test.y for guess, test in zip(each, tests, strict=True)] for each in found])
     assert predictor.report_ is not None
     network: Choice[Any] = predictor.report_.choices["network"]
-    return network, predictor.networks_.fitted_.history, right
+    fitted = predictor.networks_.fitted_
+    return network, fitted.history, fitted.steps_per_epoch, right

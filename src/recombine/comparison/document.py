@@ -93,14 +93,16 @@ def comparison(found: Comparison) -> tuple[records.Compared, ...]:
 
 def _curves(found: Comparison) -> tuple[records.Curve, ...]:
     seeds, curves = found.plan.seeds, []
-    unknown = [[math.nan] * len(losses) for losses in found.history.loss]
+    history = found.history
+    steps = tuple(found.steps_per_epoch * epoch for epoch in range(1, len(history.loss) + 1))
+    unknown = [[math.nan] * len(losses) for losses in history.loss]
     for number, method in enumerate(found.judged):
         own = slice(number * seeds, (number + 1) * seeds)
         loss, held_out = (
             tuple(tuple(value if math.isfinite(value) else None for value in point[own]) for point in points)
-            for points in (found.history.loss, found.history.evaluation or unknown)
+            for points in (history.loss, history.evaluation or unknown)
         )
-        curves.append(records.Curve(method, tuple(found.steps), loss, held_out))
+        curves.append(records.Curve(method, steps, loss, held_out))
     return tuple(curves)
 
 

@@ -58,16 +58,9 @@ def export(
 ) -> Exported:
     """Writes originals and new examples for a toolkit: all files or none. After a kill, the same call starts over.
 
-    Toolkits that take weights are given weights; for the others examples are repeated.
-
-    Args:
-        originals: The original training examples.
-        new: The new ones.
-        folder: Where to.
-        to: One of ``TOOLKITS``.
-        p_aug: The probability that a training example is a new one; None: all count alike.
-        tokens: What a token is where the toolkit splits strings: ``"words"``, ``"characters"`` or ``"code"``.
-        force: Whether existing files may be replaced.
+    Toolkits, named by ``TOOLKITS``, that take weights are given weights; for the others examples are repeated. `p_aug`
+    is the probability that a training example is a new one; None: all count alike. `tokens` is what a token is where
+    the toolkit splits strings: ``"words"``, ``"characters"`` or ``"code"``. Files are replaced only with `force`.
     """
     check_toolkit(to)
     check_kind(tokens)

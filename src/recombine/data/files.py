@@ -146,14 +146,7 @@ def detect(source: str | Path) -> str:
 
 
 def doubts(examples: Sequence[Example], name: str, *, tokens: str, named: bool) -> Iterator[str]:
-    """Yields what may be wrong with the columns of a file, which people know by a name, for those who gave options.
-
-    Args:
-        examples: The examples of the file.
-        name: The name of the file.
-        tokens: What a token is.
-        named: Whether the columns were given by name.
-    """
+    """Yields what may be wrong with the columns of a file of this name; `named` tells if they were given by name."""
     first, forms = examples[0], are_inflections(examples)
     if not named and looks_like_header(examples):
         names = quote(f"{join(first.x, tokens)},{join(first.y, tokens)}")

@@ -36,12 +36,7 @@ _PAUSE = 0.1
 
 
 def read_whole(path: Path | Traversable) -> bytes:
-    """Returns the bytes of a file.
-
-    Raises:
-        OSError: If it cannot be read.
-        RecombineError: If it is larger than ``MAX_WHOLE``.
-    """
+    """Returns the bytes of a file; one that is larger than ``MAX_WHOLE`` is an error."""
     if isinstance(path, Path):
         check_regular(path)
     with path.open("rb") as stream:

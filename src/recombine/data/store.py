@@ -112,11 +112,7 @@ def check_free_model(path: Path, *, force: bool) -> None:
 
 
 def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str, Any]:
-    """Returns a model's settings, once its files are known to be what they were; those `needed` have checksums.
-
-    Raises:
-        RecombineError: If there is no model of this kind, or of this format, or a file is missing or altered.
-    """
+    """Returns a model's settings, once its files are known to be what they were; those `needed` have checksums."""
     place = path / MODEL
     try:
         manifest = json.loads(read_whole(place).decode("utf-8"))
@@ -178,11 +174,7 @@ def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any
 
 
 def read_rows(path: str | Path, error: RecombineError) -> tuple[np.ndarray, Any]:
-    """Returns the array and the description that `write_rows` wrote.
-
-    Raises:
-        RecombineError: If the file is missing; the given error if it is not as it was written.
-    """
+    """Returns the array and the description that `write_rows` wrote; the given error is raised for other files."""
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             # As they are written: a small file that unpacks to a large one was made to fill the memory.

@@ -63,15 +63,9 @@ def typed(
 ) -> Any:  # noqa: ANN401
     """Returns a value of JSON or TOML as one of a type: a table becomes a dataclass, a list a list or tuple.
 
-    Args:
-        value: The value, of any shape.
-        kind: Any type that msgspec knows, or a union of such types with others, which no file can hold and which are
-            left out. A key of a dataclass may be missing if its field has a default.
-        name: The keys that lead to the value, for errors.
-        whole: What errors call a value that no keys lead to.
-        place: The file, for errors.
-        further: Ignore unknown keys, which else are errors.
-        toml: Use the words of TOML in errors, else those of JSON.
+    The type may be a union with types that no file can hold, which are left out. A key of a dataclass may be missing if
+    its field has a default; unknown keys are errors, unless `further` ones are let be. For errors: `name` is the keys
+    that lead to the value, `whole` what it is called without any, and `place` the file.
     """
     # A union without functions and other things that files do not hold; any other type as it is.
     options = [each for each in _options(kind) if each in _SIMPLE or get_origin(each) in _NESTED or is_dataclass(each)]

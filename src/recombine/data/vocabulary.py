@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Self
 
@@ -49,13 +50,14 @@ class Vocabulary:
     """
 
     tokens: Tokens
-    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
-    _tokens: dict[int, str] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        tokens = {SEP + 1 + i: token for i, token in enumerate(self.tokens)} | {SEP: SEPARATOR}
-        object.__setattr__(self, "_tokens", tokens)
-        object.__setattr__(self, "_ids", {token: i for i, token in tokens.items()})
+    @cached_property
+    def _tokens(self) -> dict[int, str]:
+        return {SEP + 1 + i: token for i, token in enumerate(self.tokens)} | {SEP: SEPARATOR}
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {token: i for i, token in self._tokens.items()}
 
     @classmethod
     def of(cls, examples: Iterable[Example]) -> Self:

@@ -13,7 +13,7 @@ from recombine.example import Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.models.scoring import decode, shifted
+from recombine.models.scoring import along
 from recombine.training.corpus import encoded
 
 END = "\n"
@@ -51,21 +51,10 @@ def trace(
     *,
     prototypes: Sequence[Tokens],
     d: Tokens,
-    replica: int = 0,
-    seed: int = 0,
 ) -> Trace:
-    """Lets a network produce a sample once more, step by step, without dropout.
+    """Lets the first network of a population, in evaluation mode, produce a sample once more, without dropout.
 
-    Args:
-        model: In evaluation mode.
-        vocabulary: Says what its ids mean.
-        prototypes: The tokens x ▷ y of each prototype.
-        d: The tokens x ▷ y of the sample.
-        replica: Which of the networks.
-        seed: If the network has a latent variable: z is drawn from the proposal q(z | d, prototypes).
-
-    Raises:
-        RecombineError: If there are more or fewer prototypes than the network has, or a token that it does not know.
+    The prototypes and the sample d are tokens x ▷ y. A latent variable is drawn from the proposal q(z | d, prototypes).
     """
     expected = model.architecture.prototypes
     if len(prototypes) != expected:
@@ -76,25 +65,21 @@ def trace(
     device = model.embed.weight.device
     target = encoded([d], vocabulary, device).expand(model.replicas, 1, -1)  # (R, 1, T)
     sources = encoded(prototypes, vocabulary, device).expand(model.replicas, 1, -1, -1)  # (R, 1, K, S)
-    context = model.remember(sources)
-    z = model.propose(sources, target, Noise([seed] * model.replicas, device)) if model.latent is not None else None
-    _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
-    own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
-    entries = model.entries(scores)[replica].squeeze(1).double()  # (T, V + C)
-    produced = model.sources(context, own)[replica].expand(len(entries), -1)  # (T, C)
+    z = model.propose(sources, target, Noise([0] * model.replicas, device)) if model.latent is not None else None
+    scores, entries, produced, own = along(model, sources, target, z)
     size = model.architecture.vocabulary  # stand-ins have ids, too, but no names
     written, copied = entries.exp().tensor_split([size], dim=-1)
     # Copy entries are those of the own output, then S for each prototype; there are none if copying is off.
-    ends = [own.shape[-1] + k * sources.shape[-1] for k in range(len(prototypes) + 1)]
+    ends = [own + k * sources.shape[-1] for k in range(len(prototypes) + 1)]
     streams = [written, *(copied[:, start:end] for start, end in pairwise([0, *ends]))]
     unnamed = [""] * (size - len(vocabulary))
-    attention = torch.softmax(scores.prototypes[replica].squeeze(1), -1).transpose(0, 1)
+    attention = torch.softmax(scores.prototypes[0].squeeze(1), -1).transpose(0, 1)
     return Trace(
         tokens=(*d, END),
         prototypes=tuple((*tokens, END) for tokens in prototypes),
         vocabulary=(*[""] * EOS, END, *vocabulary.decode(range(EOS + 1, len(vocabulary))), *unnamed),
         attention=attention.cpu().numpy(),
-        probabilities=copying.token_probabilities(entries[None], produced[None])[0].cpu().numpy(),
+        probabilities=copying.token_probabilities(entries, produced.expand(len(entries), -1)).cpu().numpy(),
         written=written.cpu().numpy(),
         shares=torch.stack([stream.sum(-1) for stream in streams], -1).cpu().numpy(),
     )

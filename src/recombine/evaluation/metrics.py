@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import Inflection, is_tag, split_analysis
+from recombine.inflection import is_tag, split_analysis
 
 Elements = Callable[[Tokens], Tokens]
 """Gives the elements of an output that F1 counts."""
@@ -86,18 +86,15 @@ def micro_f1(gold: Sequence[Tokens], predicted: Sequence[Tokens], *, elements: E
     return Counts(*map(sum, zip(*item_counts(gold, predicted, elements=elements), strict=True))).f1
 
 
-def novel(items: Iterable[Inflection | Example], training: Iterable[Inflection | Example]) -> tuple[bool, ...]:
+def novel(items: Iterable[Example], training: Iterable[Example]) -> tuple[bool, ...]:
     """Tells for each item whether its tags, in their order, never appear in training: the paper's NOVEL subset.
 
-    Items are word forms, or examples in either order (the tags are those at the end of y, or else of x). One without
-    tags is an error.
+    Items are word forms in either order; the tags are those at the end of y, or else of x.
     """
 
-    def tags_of(item: Inflection | Example) -> Tokens:
-        if isinstance(item, Inflection):
-            return item.tags
+    def tags_of(item: Example) -> Tokens:
         if tags := split_analysis(item.y)[1] or split_analysis(item.x)[1]:
-            return tuple(tag[1:-1] for tag in tags)
+            return tags
         hint = "Novelty of tags is for lemma, form, tags: `format='sigmorphon'`."
         raise RecombineError(f"'{item}' has no tags to be novel.", hint=hint)
 

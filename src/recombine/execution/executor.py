@@ -56,10 +56,9 @@ class Executor(ABC):
     def outcomes(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Outcome[Result], None, None]:
         """Yields what comes of doing something with each item, in the items' order.
 
-        Args:
-            do: What to do; a function of the item alone, and of data that it refers to and leaves as they are.
-            items: Small things that say which piece of work it is. An iterator may have no end: only as many of its
-                items as keep all workers busy are taken ahead of their outcomes.
+        What is done depends on the item alone, and on data that it refers to and leaves as they are. Items are small
+        things that say which piece of work it is. An iterator may have no end: only as many of its items as keep all
+        workers busy are taken ahead of their outcomes.
         """
 
 
@@ -138,10 +137,8 @@ def let_go(error: BaseException) -> None:
 class Processes(Executor):
     """Does pieces of work in processes that are forks: they see what is to be done and all that it refers to uncopied.
 
-    Each computes with one thread. Where there is no safe fork (macOS, Windows), all is done in this process.
-
-    Args:
-        workers: How many processes at most; None: one for each processor that this process may use.
+    Each computes with one thread. Where there is no safe fork (macOS, Windows), all is done in this process. Without a
+    number of workers, there is one for each processor that this process may use.
     """
 
     def __init__(self, workers: int | None = None) -> None:

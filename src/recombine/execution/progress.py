@@ -16,12 +16,7 @@ class Progress(Protocol):
     """Shows how far work is, stage by stage."""
 
     def __call__(self, what: str, effort: float = 1.0, /) -> AbstractContextManager[Report | None]:
-        """Gives, for the time of a stage, what the stage is to report to.
-
-        Args:
-            what: The stage, in words.
-            effort: How much work it is, where several stages make a whole.
-        """
+        """Gives, for the time of a stage, what it is to report to; `effort` is its share where stages make a whole."""
         ...
 
 

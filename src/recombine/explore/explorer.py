@@ -23,7 +23,7 @@ from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
-from recombine.models.scoring import decode, shifted
+from recombine.models.scoring import along
 from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called
@@ -133,14 +133,10 @@ def steps_along(
         sources, target = called(drawn, sources), called(drawn, target)
         names = drawn[0, 0, : len(vocabulary)]
     z = None if model.latent is None else model.latent.prior(1, noise)
-    context = model.remember(sources)
-    _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
-    own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
-    entries = model.entries(scores)[0].squeeze(1).double()  # (T, V + C)
-    copied = model.sources(context, own)[0, 0]  # (C,)
-    p = copying.token_probabilities(entries[None], copied.expand(1, len(entries), -1))[0][:, names].cpu().numpy()
+    _, entries, copied, own = along(model, sources, target, z)
+    p = copying.token_probabilities(entries, copied.expand(len(entries), -1))[:, names].cpu().numpy()
     p[:, : UNK + 1] = 0
-    return Steps(p, entries, copied, names, own=own.shape[-1], width=sources.shape[-1])
+    return Steps(p, entries, copied, names, own=own, width=sources.shape[-1])
 
 
 def check_tokens(tokens: Iterable[str], vocabulary: Vocabulary, *, where: str) -> None:

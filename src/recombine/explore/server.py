@@ -131,9 +131,6 @@ def serve(
     """Serves the page of a model until the process is interrupted; without a keeper, no samples can be kept.
 
     Port 0 is any that is free. `ready` is told the address once the server listens.
-
-    Raises:
-        RecombineError: If nothing can listen there.
     """
     page = application(Explorer(augmenter), keeper)
     try:

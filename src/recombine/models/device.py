@@ -15,11 +15,7 @@ DEVICES = ("auto", "cpu", "cuda")
 
 
 def resolve(name: str) -> torch.device:
-    """Returns the device of that name; ``auto`` is the GPU if there is one.
-
-    Raises:
-        RecombineError: If there is no such device here.
-    """
+    """Returns the device of that name, if it is here; ``auto`` is the GPU if there is one."""
     if not re.fullmatch(r"auto|(cpu|cuda)(:[0-9]{1,2})?", name):
         raise unknown("device", name, DEVICES)
     kind = name.partition(":")[0]

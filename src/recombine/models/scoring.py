@@ -93,6 +93,18 @@ def plain_steps(
     return Scores(*(None if each is None else packing.pack(each) for each in scores))  # type: ignore[arg-type]
 
 
+def along(model: Recombiner, sources: Tensor, target: Tensor, z: Tensor | None) -> tuple[Scores, Tensor, Tensor, int]:
+    """Lets the first network go along one target (R, 1, T), given prototypes (R, 1, K, S), step by step.
+
+    Returned are all scores, the entries (T, V + C), the tokens that copy entries produce (C,), and how many of these
+    are the target's own.
+    """
+    context = model.remember(sources)
+    _, scores = decode(model, context, context.state, shifted(target).transpose(1, 2), z=z)
+    own = target[..., :-1] if model.architecture.own_attention else target[..., :0]
+    return scores, model.entries(scores)[0].squeeze(1).double(), model.sources(context, own)[0, 0], own.shape[-1]
+
+
 def shifted(target: Tensor) -> Tensor:
     """Returns the token before each of a target (R, B, T)."""
     return torch.cat([torch.full_like(target[..., :1], BOS), target[..., :-1]], dim=-1)

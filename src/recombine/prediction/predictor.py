@@ -42,11 +42,6 @@ class Prediction:
 class Predictor:
     """A population of predictors, one for each seed, trained as one computation.
 
-    Args:
-        recipe: How the networks are built and trained.
-        seeds: One network for each.
-        device: ``auto``, ``cpu`` or ``cuda``.
-
     Attributes:
         notes: What ``save`` and ``load`` keep with the networks, JSON-friendly; they do not depend on it.
     """
@@ -62,25 +57,16 @@ class Predictor:
         augmented: Sequence[Example] = (),
         *,
         p_aug: float | None = None,
-        weights: Sequence[float] | None = None,
         report: Report | None = None,
         checkpoint: Path | None = None,
     ) -> Self:
-        """Trains on the examples and, mixed in, new ones.
+        """Trains on the examples, of which repetitions count once, and, mixed in, new ones.
 
-        Args:
-            examples: The original training examples; repetitions count once.
-            augmented: New examples.
-            p_aug: The probability that a training example is a new one; None: all count alike (concatenation).
-            weights: How much each new example counts, zero or more; None: all alike.
-            report: Is told, after every epoch, how training goes.
-            checkpoint: A file to save the state to now and then, and to go on from.
+        `p_aug` is the probability that a training example is a new one; None: all count alike (concatenation). A
+        checkpoint is a file to save the state to now and then, and to go on from.
         """
-        networks = len(self.seeds)
-        each = None if weights is None else [weights] * networks
-        return self.fit_each(
-            examples, [augmented] * networks, p_aug=p_aug, weights=each, report=report, checkpoint=checkpoint
-        )
+        new = [augmented] * len(self.seeds)
+        return self.fit_each(examples, new, p_aug=p_aug, report=report, checkpoint=checkpoint)
 
     def fit_each(
         self,
@@ -88,24 +74,18 @@ class Predictor:
         augmented: Sequence[Sequence[Example]],
         *,
         p_aug: float | Sequence[float | None] | None = None,
-        weights: Sequence[Sequence[float]] | None = None,
         report: Report | None = None,
         checkpoint: Path | None = None,
         graphs: bool = True,
     ) -> Self:
-        """Trains each network on its own new examples, with weights and perhaps a p_aug of their own.
+        """Trains each network on its own new examples, perhaps with a p_aug of its own.
 
         The original examples are the same for all, or each network's own; then all share the vocabulary of all.
         """
         rates = list(p_aug) if isinstance(p_aug, Sequence) else [p_aug] * len(augmented)
-        each_weights = [None] * len(augmented) if weights is None else weights
-        for new, rate, given in zip(augmented, rates, each_weights, strict=True):
+        for rate in rates:
             if rate is not None and not 0 <= rate < 1:
                 raise RecombineError(f"p_aug is {rate}, expected at least 0 and less than 1.")
-            if given is not None and len(given) != len(new):
-                raise RecombineError(f"{len(given)} weights for {len(new)} new examples; expected one for each.")
-            if given is not None and (any(not 0 <= each < float("inf") for each in given) or not sum(given)):
-                raise RecombineError("the weights are not all zero or more, with at least one above.")
         shared = not examples or isinstance(examples[0], Example)
         sets = cast("Sequence[Sequence[Example]]", [examples] if shared else examples)
         originals = [distinct_examples(own, least=1, who="a predictor") for own in sets]
@@ -114,11 +94,10 @@ class Predictor:
         self.vocabulary_ = Vocabulary.of(example for each in data for example in each)
         corpus = Corpus.for_prediction(data, self.vocabulary_, resolve(self.device))
         self.longest_ = corpus.targets.shape[-1]
-        counts = (map(len, originals), map(len, augmented))
         self.fitted_: Fitted = fit(
             self.recipe,
             corpus,
-            [mixture(*each) for each in zip(*counts, rates, each_weights, strict=True)],
+            [mixture(*each) for each in zip(map(len, originals), map(len, augmented), rates, strict=True)],
             self.seeds,
             vocabulary=len(self.vocabulary_),
             judge=exact_match,

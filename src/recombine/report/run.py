@@ -150,11 +150,7 @@ class Run:
 
 
 def write_run(run: Run, folder: str | Path, *, force: bool = False) -> Path:
-    """Writes ``run.json`` into a folder, with a checksum, whole or not at all, and returns its path.
-
-    Raises:
-        RecombineError: If the file exists already and `force` is not set, or it cannot be written.
-    """
+    """Writes ``run.json`` into a folder, with a checksum, whole or not at all, and returns its path."""
     path = Path(folder) / RUN_FILE
     with replacing(path, force=force) as stream:
         stream.write(json.dumps(sealed(asdict(run)), ensure_ascii=False, allow_nan=False).encode())
@@ -162,11 +158,7 @@ def write_run(run: Run, folder: str | Path, *, force: bool = False) -> Path:
 
 
 def read_run(folder: str | Path) -> Run:
-    """Returns what a comparison found, from the folder that ``recombine compare -o`` wrote.
-
-    Raises:
-        RecombineError: If there is no such file, or it is not what ``recombine compare`` wrote.
-    """
+    """Returns what a comparison found, from the folder that ``recombine compare -o`` wrote."""
     path = Path(folder) / RUN_FILE
     try:
         document = json.loads(read_whole(path).decode(), parse_constant=_refuse)

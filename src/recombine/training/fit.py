@@ -83,20 +83,12 @@ def fit(
     checkpoint: Path | None = None,
     graphs: bool = True,
 ) -> Fitted:
-    """Builds and trains one replica per seed.
+    """Builds and trains one replica per seed, with `vocabulary` token ids.
 
-    Args:
-        recipe: How.
-        corpus: Rows of targets and sources.
-        groups: For each replica, the groups of rows that it draws from; the first holds the originals, of which some
-            are held out.
-        seeds: One per replica.
-        vocabulary: Number of token ids.
-        judge: Makes the judgement after each epoch from the corpus and the held-out rows.
-        report: Is told how it goes.
-        checkpoint: Where to save the state now and then, and to go on from. The file stays, so that a caller who is
-            stopped before the result is safe need not train again.
-        graphs: Use CUDA graphs on a GPU.
+    Each replica draws from groups of rows of its own; the first holds the originals, of which some are held out, and
+    `judge` makes the judgement after each epoch from the corpus and these. The state is saved at the checkpoint now and
+    then, and gone on from. The file stays, so that a caller who is stopped before the result is safe need not train
+    again. `graphs` are CUDA graphs, on a GPU.
     """
     recipe.check()
     device = corpus.rows.device
@@ -146,7 +138,7 @@ def fit(
         ) from error
     if saving:
         saving.save(trainer, now=True)
-    return Fitted(model, history)
+    return Fitted(model, history, duration.steps_per_epoch)
 
 
 def hold_out(

@@ -77,7 +77,8 @@ class Fitted:
 
     model: Recombiner
     history: History
+    steps_per_epoch: int = 0  # of its training, if that was here
 
     def only(self, chosen: Sequence[int]) -> "Fitted":
         """Returns some of the replicas, by number, as a population of their own."""
-        return Fitted(narrowed(self.model, chosen), self.history.only(chosen))
+        return replace(self, model=narrowed(self.model, chosen), history=self.history.only(chosen))

@@ -42,8 +42,7 @@ class Checkpoint:
         for table in (corpus.sources, corpus.targets, corpus.rows):
             digest.update(table.cpu().numpy().tobytes())
         for group in chain.from_iterable(groups):
-            weights = b"" if group.weights is None else group.weights.tobytes()
-            digest.update(f"{group.share} ".encode() + group.rows.tobytes() + weights)
+            digest.update(f"{group.share} ".encode() + group.rows.tobytes())
         self.run = digest.hexdigest()
 
     def save(self, trainer: Trainer, *, now: bool = False) -> None:

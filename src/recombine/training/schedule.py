@@ -26,29 +26,18 @@ class Group:
 
     rows: np.ndarray  # indices, which are gone through in shuffled order, again and again
     share: float = 1.0  # the probability that a draw comes from this group
-    weights: np.ndarray | None = None  # how likely each row is to be drawn, with replacement, instead of in turn
 
 
-def mixture(originals: int, augmented: int, p_aug: float | None, weights: Sequence[float] | None = None) -> list[Group]:
+def mixture(originals: int, augmented: int, p_aug: float | None) -> list[Group]:
     """Mixes rows 0 … originals-1 with the augmented ones after them (appendix D).
 
-    Args:
-        originals: Number of original rows.
-        augmented: Number of augmented rows.
-        p_aug: The probability that a training example is an augmented one; None: all rows alike (concatenation).
-        weights: u(d) of equation 1: how much each augmented row counts among them; None: all alike. With weights and
-            no p_aug, an original counts as much as a weight of one.
+    `p_aug` is the probability that a training example is an augmented one; None: all rows alike (concatenation).
     """
     if not augmented:
         return [Group(np.arange(originals))]
-    each = None if weights is None else np.asarray(weights, dtype=float)
     # Two groups even where all count alike: what is held out to judge by comes from the originals.
-    counts = float(augmented if each is None else each.sum())
-    share = counts / (originals + counts) if p_aug is None else p_aug
-    return [
-        Group(np.arange(originals), 1 - share),
-        Group(np.arange(originals, originals + augmented), share, each),
-    ]
+    share = augmented / (originals + augmented) if p_aug is None else p_aug
+    return [Group(np.arange(originals), 1 - share), Group(np.arange(originals, originals + augmented), share)]
 
 
 @dataclass
@@ -142,9 +131,6 @@ class Schedule:
             for number, group in enumerate(groups):
                 here = which == number
                 count = int(here.sum())
-                if group.weights is not None:
-                    pool[here] = rng.choice(group.rows, size=count, p=group.weights / group.weights.sum())
-                    continue
                 while len(decks[number]) < count:
                     decks[number] = np.concatenate([decks[number], rng.permutation(group.rows)])
                 pool[here], decks[number] = decks[number][:count], decks[number][count:]
@@ -158,10 +144,7 @@ class Schedule:
         """Returns the share of a replica's targets (T,), as often as they are drawn, that reach each step."""
         lengths, _ = self._lengths(replica)
         steps = np.arange(max(int(lengths[group.rows].max()) for group in self.groups[replica]))
-        each = [
-            np.average(lengths[group.rows][:, None] > steps, axis=0, weights=group.weights)
-            for group in self.groups[replica]
-        ]
+        each = [np.mean(lengths[group.rows][:, None] > steps, axis=0) for group in self.groups[replica]]
         found: np.ndarray = np.average(each, axis=0, weights=[group.share for group in self.groups[replica]])
         return found.clip(max=1.0)  # which rounding may exceed
 

@@ -39,17 +39,9 @@ class Trainer:
 
     Replicas that have learned enough leave it on the way. What a replica becomes does not depend on the others.
 
-    Args:
-        model: R replicas, initialised.
-        schedule: The batches.
-        recipe: How.
-        duration: For how long.
-        noise: Where dropout comes from.
-        evaluate: Called after every epoch.
-        epoch_fraction: The share of the epochs, above 0, after which each replica stops; empty: all of them.
-        stand_ins: Which ids (R, ids) take the place of tokens in some tuples; None: none do.
-        twins: What is renamed in every tuple, if anything is.
-        graphs: Use CUDA graphs on a GPU.
+    The model is initialised, dropout comes from the noise, and `evaluate` is called after every epoch. Each replica
+    stops after its `epoch_fraction`, a share of the epochs above 0; empty: all of them. `stand_ins` says which ids
+    (R, ids) take the place of tokens in some tuples, `twins` what is renamed in every one. `graphs` are CUDA graphs.
     """
 
     def __init__(
@@ -119,13 +111,9 @@ class Trainer:
             self._set_rates(epoch + 1)
             self.history.seconds += time.perf_counter() - began
             if report is not None:
-                steps, total, most = (
-                    (epoch + 1) * self.duration.steps_per_epoch,
-                    self.duration.steps,
-                    self.recipe.max_time,
-                )
-                if most is not None:  # how many steps there is time for, as far as one can tell
-                    total = max(steps, min(total, round(steps * most / self.history.seconds)))
+                steps, total = (epoch + 1) * self.duration.steps_per_epoch, self.duration.steps
+                if self.recipe.max_time is not None:  # how many steps there is time for, as far as one can tell
+                    total = max(steps, min(total, round(steps * self.recipe.max_time / self.history.seconds)))
                 report(steps, total, self.history)
         self._put_back()
         self.whole.eval()
