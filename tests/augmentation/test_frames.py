@@ -13,6 +13,7 @@ from recombine.augmentation.recombination import Recombination
 from recombine.data import scan
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.explore.explorer import Explorer
 from recombine.neighborhoods import HOLE, Effort, Neighborhoods
 from recombine.paper.tasks import task
 from recombine.training.presets import SMALL_GENERATOR
@@ -111,6 +112,9 @@ def test_networks_learn_from_frames_and_are_saved_with_them(tmp_path: Path) -> N
     samples = learned.sample(3)
     assert [*samples] == [*again.sample(3)]
     assert HOLE not in {token for sample in samples for token in sample.d}
+    frame, span = Explorer(again).draw_prototypes(0)
+    assert (HOLE in frame.x, HOLE in frame.y, HOLE in span.x) == (True, True, False)
+    assert Explorer(again).find(" ".join(frame.x))[0][0] == frame
     with pytest.raises(RecombineError, match="spans neighborhood"):
         learned.fit_each([examples] * 2, [learned.neighborhoods_] * 2)
 

@@ -91,7 +91,7 @@ def test_a_method_without_samples_is_the_plain_predictor(
     lines = "".join(f"{number} {number * 7 % 20}\tX{number * 3 % 20}\tkind\n" for number in range(20))
     (source / "shapes/train.tsv").write_text(lines)
     options = ("--device", "cpu", "--seeds", 1, "--max-time", 1, "--rows", "auto", "-o", tmp_path / "out")
-    assert "No rule can be trusted" in run("benchmark", "shapes", "--source", source, *options).ok.err
+    assert "No rule makes" in run("benchmark", "shapes", "--source", source, *options).ok.err
     assert json.loads((tmp_path / "out/shapes-auto.json").read_text())["kept"] == [0]
 
 

@@ -78,9 +78,9 @@ def test_which_rules_are_shown(run: Run, train: Path, words: Path) -> None:
     (shown,) = inspected(run, "-", stdin="a\tA\nb\tB\n")["coverage"]
     assert (shown["share"], shown["examples"]) == (0, [])
     for file, options, rules in (
-        (train, (), ["swap"]),  # auto; the first two rarely suit
+        (train, (), ["spans"]),  # auto
         (words, (), ["tagged"]),
-        (train, ("--neighborhood", "all"), ["one-prototype", "long-short", "long-long", "swap"]),
+        (train, ("--neighborhood", "all"), ["one-prototype", "long-short", "long-long", "swap", "spans"]),
         (train, ("--neighborhood", "none"), []),
     ):
         assert [found["rule"] for found in inspected(run, file, *options)["coverage"]] == rules

@@ -98,7 +98,10 @@ def test_new_examples_come_from_training_alone(found: Comparison) -> None:
         for samples in found.drawn.samples[method]:
             assert len(samples) == PLAN.n
             for sample in samples:
-                assert set(sample.provenance.prototypes) <= train
+                wholes = [str(whole) for name, whole in sample.provenance.details.items() if "whole" in name]
+                assert {*wholes} <= {*map(str, train)}
+                assert wholes or set(sample.provenance.prototypes) <= train
+                assert bool(wholes) == (method == LEARNED)
     for samples in found.drawn.samples[OVERSAMPLE]:
         assert set(samples) == {example("jump")}
     for samples in (*found.drawn.samples[BY_GECA], *found.drawn.samples[LEARNED]):

@@ -171,7 +171,7 @@ def test_all_words_have_to_occur_and_only_the_first_examples_are_given(
     assert len(TASK.train) > FOUND
     characters = (Example(("g", "e", "l", "PST"), tuple("geldi")), Example(tuple("bak"), tuple("bakar")))
     explorer = Explorer(explorer.augmenter)
-    monkeypatch.setattr(explorer, "examples", characters)
+    monkeypatch.setattr(explorer, "prototypes", characters)
     assert explorer.find("geldi") == (characters[:1], 1)  # words are found across characters
     assert explorer.find("gel bakar") == ((), 0)
 

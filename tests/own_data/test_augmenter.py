@@ -45,7 +45,7 @@ def test_from_data_to_better_predictions() -> None:
 
 def test_what_was_chosen_or_given_is_told_with_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
     told = fitted().report_.choices
-    assert (told["rarity"].name, told["neighborhood"].name) == ("tokens", "swap")
+    assert (told["rarity"].name, told["neighborhood"].name) == ("tokens", "spans")
     assert str(told["network"]) == "your own: as given"
     monkeypatch.setattr(presets, "SMALL_GENERATOR", QUICK_GENERATOR)
     told = Augmenter(device="cpu", epochs=2, rarity=None, neighborhood="long-short").fit(TASK.train).report_.choices

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from recombine.augmentation.phrases import Part
 from recombine.augmentation.spans import Exchanges
 from recombine.example import Example
 from recombine.inflection import are_inflections
@@ -40,17 +41,17 @@ class FrameAndSpan(Rule):
             distinct = distinct[:: trial_step(len(distinct))]
         original = {example: number for number, example in reversed(list(enumerate(examples)))}
         rng = np.random.default_rng(seed)
-        numbers: dict[Example, int] = {}
+        parts: dict[Example, tuple[int, int]] = {}  # the number of each, and what it was cut out of
 
-        def numbered(part: Example) -> int:
-            return len(examples) + numbers.setdefault(part, len(numbers))
+        def numbered(part: Part) -> int:
+            return parts.setdefault(part.pair, (len(examples) + len(parts), original[distinct[part.number]]))[0]
 
         rows, offered = set[tuple[int, int, int]](), set[tuple[int, int]]()
         if len(distinct) > 1 and not are_inflections(distinct) and not any(HOLE in example.d for example in distinct):
             exchanges = Exchanges(distinct, "input")
-            cuts = defaultdict[int, list[tuple[Example, Example]]](list)
-            for number, *parts in exchanges.cuts():
-                cuts[original[distinct[number]]].append((parts[0], parts[1]))
+            cuts = defaultdict[int, list[tuple[Part, Part]]](list)
+            for frame, span in exchanges.cuts():
+                cuts[original[distinct[frame.number]]].append((frame, span))
             for target, found in cuts.items():
                 chosen = rng.permutation(len(found))[: self.first]
                 rows.update((target, numbered(found[place][0]), numbered(found[place][1])) for place in chosen)
@@ -61,7 +62,8 @@ class FrameAndSpan(Rule):
             self.name,
             {**asdict(self), "seed": seed},
             {"distinct examples": len(distinct), "with a span that can be cut out": with_rows},
-            tuple(numbers),
+            tuple(parts),
+            tuple(origin for _, origin in parts.values()),
             np.array(sorted(offered), np.int32).reshape(-1, 2),
         )
 

@@ -96,6 +96,13 @@ class Site(NamedTuple):
         return self.sentence.neighbors(self.cut.start, self.cut.stop)
 
 
+class Part(NamedTuple):
+    """A part of an example, with holes where others were, and the number of the example."""
+
+    pair: Example
+    number: int
+
+
 @dataclass
 class _Evidence:
     """What pairs of frames say about exchanges of one kind of phrase for another."""
@@ -279,14 +286,14 @@ class Phrases:
         known = self._words_for.get(leaving, set())
         return (leaving, coming) not in self.refuted and (len(known) < DENSE or coming in known)
 
-    def cuts(self) -> Iterator[tuple[int, Example, Example]]:
-        """Yields frames and phrases of the training examples: (number of the example, frame, phrase)."""
+    def cuts(self) -> Iterator[tuple[Part, Part]]:
+        """Yields frames and phrases of the training examples."""
         for sites in self._sites.values():
             for site in sites:
                 if site.cut.stop - site.cut.start < len(site.sentence.x) and (parts := self._apart(site)):
-                    yield site.sentence.origins[0][0], *parts
+                    yield parts
 
-    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
         """Yields the frames and phrases that up to n new inputs are made of, but not those of other new inputs."""
         for _, site, coming in islice(self._exchanges("input", rng), n):
             if all(len({number for number, _ in each.sentence.origins}) == 1 for each in (site, coming)):
@@ -294,14 +301,15 @@ class Phrases:
                 if frame and phrase:
                     yield frame[0], phrase[1]
 
-    def _apart(self, site: Site) -> tuple[Example, Example] | None:
+    def _apart(self, site: Site) -> tuple[Part, Part] | None:
         sentence, cut = site
+        number = sentence.origins[0][0]
         outputs = self._view.apart(sentence, cut)
         if outputs is None:
             return None
         x = self._as_written(sentence.x)
         frame = Example((*x[: cut.start], HOLE, *x[cut.stop :]), outputs[0])
-        return frame, Example(sentence.x[cut.start : cut.stop], outputs[1])
+        return Part(frame, number), Part(Example(sentence.x[cut.start : cut.stop], outputs[1]), number)
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
         """Yields new pairs, each input once and only what is novel."""

@@ -214,7 +214,7 @@ class Recombination:
         drawn = [self._prototypes(places) for places in owned]
         sampler = Sampler(
             self.fitted_.model,
-            (*self.examples_, *self.neighborhoods_.parts),
+            self.neighborhoods_.material(self.examples_),
             self.vocabulary_,
             drawn if self.sizes_ else drawn * len(self.seeds),
             self.sampling,
@@ -283,7 +283,7 @@ class Recombination:
             augmenter.sizes_ = typed(settings.get("sizes", []), tuple[int, ...])
             augmenter.neighborhoods_ = Neighborhoods.load(folder / NEIGHBORHOODS_FILE)
             found, examples = augmenter.neighborhoods_, len(augmenter.examples_)
-            everything = (*augmenter.examples_, *found.parts)
+            everything = found.material(augmenter.examples_)
             if found.rows.ndim != 2 or found.rows.shape[1] <= prototypes:
                 raise ValueError(f"rows of {found.rows.dtype}, {found.rows.shape}")
             for rows, most in (

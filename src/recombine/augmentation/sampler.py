@@ -318,6 +318,11 @@ class Sampler:
         """Returns the candidate at a place of a batch, with its score and where each token came from."""
         tokens = self.vocabulary.decode(ids)
         prototypes = tuple(self.examples[i].with_provenance(None) for i in chosen)
+        wholes = {
+            f"whole of prototype {k}": str(origin)
+            for k, i in enumerate(chosen, start=1)
+            for origin in getattr(self.examples[i].provenance, "prototypes", ())
+        }
 
         def source(t: int, entry: int) -> str:
             entry -= self._writable
@@ -336,5 +341,5 @@ class Sampler:
         entries = batch.entries[place][: len(ids)].tolist()
         sources = tuple(source(t, entry) for t, entry in enumerate(entries) if t != middle)
         score = float(batch.log_probability[place])
-        provenance = Provenance("recombination", prototypes, log_probability=score, sources=sources)
+        provenance = Provenance("recombination", prototypes, log_probability=score, sources=sources, details=wholes)
         return Example(tokens[:middle], tokens[middle + 1 :], provenance)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self, get_args
 
 import numpy as np
 
-from recombine.augmentation.phrases import Phrases
+from recombine.augmentation.phrases import Part, Phrases
 from recombine.augmentation.protocol import (
     Novelty,
     Samples,
@@ -230,15 +230,15 @@ class Exchanges:
             seen.add(x)
             yield Example(x, y, self._provenance(site, swap))
 
-    def cuts(self) -> Iterator[tuple[int, Example, Example]]:
-        """Yields what is left of the examples without a span, and the span: (number of the example, frame, span)."""
+    def cuts(self) -> Iterator[tuple[Part, Part]]:
+        """Yields what is left of the examples without a span, their frames, and the spans."""
         for piece, numbers in self._sites.items():
             for number in numbers:
                 if len(self._x[number]) > 1:
-                    yield number, self._frame(number, piece), Example(piece, self.stands_for[piece])
+                    yield self._frame(number, piece), Part(Example(piece, self.stands_for[piece]), number)
         yield from self.phrases.cuts()
 
-    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Example, Example]]:
+    def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
         """Yields about n frames, each with a span that may take the place there, but only what makes new inputs.
 
         Each piece comes to as many places at most, drawn at random.
@@ -250,6 +250,7 @@ class Exchanges:
         for number, swap in enumerate(self.swaps):
             by_piece[swap.coming].append(number)
         for coming, swaps in by_piece.items():
+            span = Part(Example(coming, self.stands_for[coming]), self._sites[coming][0])
             # The swaps of a piece stand together, and so do their places.
             first, last = starts[swaps[0]], starts[swaps[-1] + 1]
             found = 0
@@ -257,7 +258,7 @@ class Exchanges:
                 site, swap = self._numbered(first + number)
                 if found < places and _exchanged(self._x[site], swap.leaving, coming) not in inputs:
                     found += 1
-                    yield self._frame(site, swap.leaving), Example(coming, self.stands_for[coming])
+                    yield self._frame(site, swap.leaving), span
         yield from self.phrases.offers(min(n, PHRASES), rng)
 
     def _numbered(self, number: int) -> tuple[int, Swap]:
@@ -266,10 +267,10 @@ class Exchanges:
         swap = self.swaps[place]
         return self._sites[swap.leaving][self._ends[place] - 1 - number], swap
 
-    def _frame(self, number: int, piece: Tokens) -> Example:
+    def _frame(self, number: int, piece: Tokens) -> Part:
         """Returns what is left of an example without a piece."""
         x, y = self._x[number], self._y[number]
-        return Example(_exchanged(x, piece, (HOLE,)), _exchanged(y, self.stands_for[piece], (HOLE,)))
+        return Part(Example(_exchanged(x, piece, (HOLE,)), _exchanged(y, self.stands_for[piece], (HOLE,))), number)
 
     def _provenance(self, site: int, swap: Swap) -> Provenance:
         shows = self._sites[swap.coming][0]

@@ -166,6 +166,7 @@ class Explorer:
         self.vocabulary: Vocabulary = augmenter.vocabulary_
         # Where networks have data of their own, those of the first come first.
         self.examples = augmenter.examples_[: (augmenter.sizes_ or (None,))[0]]
+        self.prototypes = (*self.examples, *augmenter.neighborhoods_.parts)
         self.longest = max(len(example.d) for example in self.examples)
         self._inputs = frozenset(example.x for example in self.examples)
         self._pairs = frozenset(self.examples)
@@ -228,17 +229,19 @@ class Explorer:
         return "input" if sample.x in self._inputs else "no"
 
     def find(self, words: str) -> tuple[tuple[Example, ...], int]:
-        """Returns the first training examples that hold all of the words, and how many do; case does not matter.
+        """Returns the first training examples, or parts of them, that hold all of the words, and how many do.
+
+        Case does not matter.
 
         Words are found within tokens, and across tokens that are characters.
         """
         wanted = words.casefold().split()
         places = [i for i, text in enumerate(self._texts) if all(word in text for word in wanted)]
-        return tuple(self.examples[i] for i in places[:FOUND]), len(places)
+        return tuple(self.prototypes[i] for i in places[:FOUND]), len(places)
 
     @cached_property
     def _texts(self) -> list[str]:
-        return [f"{one}\n{''.join(one.x)}\n{''.join(one.y)}".casefold() for one in self.examples]
+        return [f"{one}\n{''.join(one.x)}\n{''.join(one.y)}".casefold() for one in self.prototypes]
 
     def draw_prototypes(self, seed: int) -> tuple[Example, ...]:
         """Returns prototypes as samples are made of them: a draw from Ω."""
@@ -246,7 +249,7 @@ class Explorer:
             return ()
         with self._lock:
             (drawn,) = self._omega.draw(1, np.random.default_rng([5, seed]))
-        return tuple(self.examples[i] for i in drawn)
+        return tuple(self.prototypes[i] for i in drawn)
 
     @cached_property
     def _omega(self) -> Omega:

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.data.store import read_rows, write_rows
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Example, Provenance, Tokens
 from recombine.neighborhoods.index import Integers
 
 Setting = str | int | float | bool | None
@@ -30,6 +30,7 @@ class Neighborhoods:
         settings: The settings of the rule, and the seed.
         passed: How many distinct examples there were, and how many met each condition of the rule, in the rule's order.
         parts: Prototypes that are no examples but parts of some; rows count them on after the last example.
+        origins: The example that each part was cut out of.
         offered: Rows (first prototype, ...) to sample with, where the rule itself says which suit each other.
     """
 
@@ -38,6 +39,7 @@ class Neighborhoods:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     passed: Mapping[str, int] = field(default_factory=dict)
     parts: tuple[Example, ...] = ()
+    origins: tuple[int, ...] = ()
     offered: Integers | None = None
 
     def __len__(self) -> int:
@@ -52,6 +54,11 @@ class Neighborhoods:
     def account(self) -> str:
         """How many examples met each condition, for people to see where a search ended."""
         return ", ".join(f"{count} {condition}" for condition, count in self.passed.items())
+
+    def material(self, examples: Sequence[Example]) -> tuple[Example, ...]:
+        """Returns all that rows can name: the examples, and parts that know what they were cut out of."""
+        cut = (Provenance("cut", (examples[origin],)) for origin in self.origins)
+        return (*examples, *map(Example.with_provenance, self.parts, cut))
 
     def coverage(self, examples: Sequence[Example]) -> float:
         """Returns the share of distinct examples that have at least one row."""
@@ -79,7 +86,7 @@ class Neighborhoods:
         description: dict[str, Any] = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
         if self.offered is not None:
             parts = [(part.x, part.y) for part in self.parts]
-            description |= {"parts": parts, "offered": self.offered.tolist()}
+            description |= {"parts": parts, "origins": self.origins, "offered": self.offered.tolist()}
         write_rows(path, self.rows, description, force=force)
 
     @classmethod
@@ -92,6 +99,7 @@ class Neighborhoods:
             if "offered" in description:
                 parts = typed(description["parts"], list[tuple[Tokens, Tokens]])
                 description["parts"] = tuple(Example(x, y) for x, y in parts)
+                description["origins"] = typed(description["origins"], tuple[int, ...])
                 offered = typed(description["offered"], list[tuple[int, int]])
                 description["offered"] = np.array(offered, np.int32).reshape(-1, 2)
             return cls(rows, **description)
