@@ -45,9 +45,6 @@ TWIN_NAMES = 8  # how many pairs of names twins go by, as in the row of Table 1
 GENERATOR_STEPS, PREDICTOR_STEPS = 10_000, 50_000
 """The most steps of training at the paper's size: a little more than the authors' code takes for SCAN."""
 
-REACH, SPAN_STEPS = 16, 1_500
-"""For frames and spans: up to which distance places are told apart, and the most steps, since that is learned soon."""
-
 SMALL_STEPS = 5_000
 """The most steps of a small recombination network: 2,500 were not always enough to learn to swap parts of commands."""
 
@@ -102,8 +99,7 @@ def generator(
     if prototypes < 2:
         return Choice("plain", recipe, "of one prototype, nothing is lacking that another could supply")
     if rule == FrameAndSpan.name:
-        network = replace(network, reach=REACH, write_seen_only=True)
-        recipe = replace(recipe, network=network, stand_ins=0.5, max_steps=SPAN_STEPS)
+        recipe = presets.SMALL_SPANS_GENERATOR if size == SMALL else presets.SPANS_GENERATOR
         return Choice("stand-ins, relative positions", recipe, "a sample runs along its frame but for the span")
     twins = 0
     if rare == PAIRS:

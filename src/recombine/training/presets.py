@@ -61,6 +61,24 @@ SMALL_GENERATOR = replace(
 )
 """A network for a CPU. Stand-ins, which the paper does not have, make up for its size and short training."""
 
+SPANS_GENERATOR = replace(
+    SCAN_GENERATOR,
+    network=replace(SCAN_GENERATOR.network, reach=16, write_seen_only=True),
+    min_steps=1500,
+    max_steps=1500,
+    stand_ins=0.5,
+)
+"""A network for frames and spans, the size of the paper's: what it learns, it learns soon."""
+
+SMALL_SPANS_GENERATOR = replace(
+    SMALL_GENERATOR,
+    network=replace(SMALL_GENERATOR.network, reach=16, dropout=0.1, state_dropout=0.1),
+    lr=5e-3,
+    min_steps=1000,
+    max_steps=1000,
+)
+"""The same for a CPU. With the dropout of other small networks it takes half as many steps again."""
+
 SMALL_PREDICTOR = replace(
     SCAN_PREDICTOR,
     network=replace(
