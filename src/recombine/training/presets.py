@@ -77,7 +77,7 @@ SMALL_SPANS_GENERATOR = replace(
     min_steps=1000,
     max_steps=1000,
 )
-"""The same for a CPU. With the dropout of other small networks it takes half as many steps again."""
+"""The same for a CPU. With the dropout of other small networks it learns more slowly."""
 
 SMALL_PREDICTOR = replace(
     SCAN_PREDICTOR,
