@@ -16,7 +16,7 @@ class Provenance:
 
     Attributes:
         method: The augmenter that made it, e.g. ``"geca"``.
-        prototypes: The training pairs it was made of, in order; themselves without provenance.
+        prototypes: The training pairs, or parts of some, that it was made of, in order; themselves without provenance.
         log_probability: The generative model's log-probability of the example, if it has one.
         sources: One entry per token of x, then per token of y: ``"written"``, ``"own:I"`` (copied from token I of the
             example itself), ``"K:J"`` (copied from token J of prototype K); K, I and J count from 1, tokens of x and

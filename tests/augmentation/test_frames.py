@@ -12,9 +12,10 @@ from recombine.augmentation.frames import FrameAndSpan
 from recombine.augmentation.recombination import Recombination
 from recombine.data import scan
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Example
 from recombine.explore.explorer import Explorer
-from recombine.neighborhoods import HOLE, Effort, Neighborhoods
+from recombine.neighborhoods import HOLE, Effort, LongShort, Neighborhoods, filled
+from recombine.own_data import choices
 from recombine.paper.tasks import task
 from recombine.training.presets import SMALL_GENERATOR
 from recombine.training.recipe import Recipe
@@ -36,17 +37,6 @@ def commands(split: str) -> list[Example]:
     return [example for example in task(split).train if not {"and", "after"} & {*example.x}]
 
 
-def filled(frame: Tokens, span: Tokens) -> Tokens:
-    """What a frame becomes with a span in its holes; a span with a hole of its own takes two of the frame's."""
-    found: list[str] = []
-    parts = [part.split() for part in " ".join(span).split(HOLE)]
-    for token in frame:
-        found += [token] if token != HOLE else parts[0]
-        if token == HOLE:
-            parts = [*parts[1:], parts[0]]
-    return tuple(found)
-
-
 def pairs(found: Neighborhoods, examples: Sequence[Example]) -> Iterator[tuple[Example, Example]]:
     assert found.offered is not None
     everything = [*examples, *found.parts]
@@ -60,7 +50,7 @@ def test_a_frame_with_its_span_is_the_target(examples: list[Example]) -> None:
     assert found.coverage(examples) > 0.9
     for target, frame, span in found.rows:
         d, d1, d2 = (everything[place] for place in (target, frame, span))
-        assert (filled(d1.x, d2.x), filled(d1.y, d2.y)) == (d.x, d.y)
+        assert filled(d1, d2) == d
         assert HOLE in d1.x
         assert HOLE in d1.y
     assert max(np.unique(found.rows[:, 0], return_counts=True)[1]) <= 10
@@ -72,10 +62,7 @@ def test_a_frame_with_its_span_is_the_target(examples: list[Example]) -> None:
 def test_what_is_offered_makes_right_new_commands(split: str, asked: str) -> None:
     examples = commands(split)
     inputs = {example.x for example in examples}
-    made = {
-        Example(filled(frame.x, span.x), filled(frame.y, span.y))
-        for frame, span in pairs(FrameAndSpan().build(examples), examples)
-    }
+    made = {filled(frame, span) for frame, span in pairs(FrameAndSpan().build(examples), examples)}
     assert inputs.isdisjoint(example.x for example in made)
     assert sum(asked in example.x for example in made) > 10
     assert all(scan.interpret(example.x) == example.y for example in made)
@@ -119,6 +106,36 @@ def test_networks_learn_from_frames_and_are_saved_with_them(tmp_path: Path) -> N
         learned.fit_each([examples] * 2, [learned.neighborhoods_] * 2)
 
 
+def test_prototypes_that_belong_together_are_not_taken_apart() -> None:
+    examples = commands("jump")
+    found = FrameAndSpan().build(examples)
+    with pytest.raises(RecombineError, match="belong together; asked for 1"):
+        found.with_prototypes(1)
+    assert choices.neighborhoods(examples, [FrameAndSpan(), LongShort()], prototypes=1).name == "long-short"
+    assert (found.with_prototypes(0).parts, found.with_prototypes(0).offered) == ((), None)
+
+
+def test_where_nothing_new_can_be_made_other_rules_are_tried() -> None:
+    everything = [Example(tuple(pair), tuple(map(str.upper, pair))) for pair in product("abc", "xyz")]
+    found = FrameAndSpan().build(everything)
+    assert (len(found) > 0, len(found.offered), found.coverage(everything)) == (True, 0, 0)
+    with pytest.raises(RecombineError, match="0 frames with a span of another example"):
+        found.require_rows()
+
+
+def test_a_sentence_begins_with_its_own_first_word() -> None:
+    nouns, verbs = ("dog", "cat", "girl", "boy"), ("sees", "likes", "helps")
+    sentences = [
+        Example((article, *f"{one} {verb} the {other} .".split()), (verb.upper(), one.upper(), other.upper()))
+        for article, one, verb, other in product(("The", "A"), nouns, verbs, nouns)
+        if one != other
+    ]
+    found = FrameAndSpan(first=None).build(sentences)
+    everything = [*sentences, *found.parts]
+    assert all(filled(everything[frame], everything[span]) == everything[d] for d, frame, span in found.rows)
+    assert any(everything[span].x[0] == "The" for _, _, span in found.rows)
+
+
 def test_a_rare_word_comes_as_a_span() -> None:
     examples = commands("jump")
     learned = Recombination(FrameAndSpan(), TINY, device="cpu").fit_on(examples, FrameAndSpan().build(examples))
@@ -127,3 +144,10 @@ def test_a_rare_word_comes_as_a_span() -> None:
     drawn = learned._prototypes(range(len(examples)))(100, np.random.default_rng(0))
     assert all(everything[span].x == ("jump",) for span in drawn[:, 1])
     assert len({*drawn[:, 0]}) > 10
+    pair = {"turn", "twice"}  # neither is rare, and no span has both
+    learned.focus = lambda example: None if pair <= {*example.x} else "without the pair"
+    drawn = learned._prototypes(range(len(examples)))(100, np.random.default_rng(0))
+    made = [filled(everything[frame], everything[span]) for frame, span in drawn]
+    assert all(pair <= {*example.x} for example in made) or not any(
+        pair <= {*filled(*each).x} for each in pairs(learned.neighborhoods_, examples)
+    )

@@ -12,6 +12,7 @@ from recombine.augmentation.spans import Exchanges
 from recombine.example import Example
 from recombine.inflection import are_inflections
 from recombine.neighborhoods import ALONE, HOLE, NEIGHBORHOODS, Effort, Neighborhoods, Rule, trial_step
+from recombine.neighborhoods.search import check_counts
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,17 @@ class FrameAndSpan(Rule):
 
     Attributes:
         first: How many spans are cut out of a target at most, chosen at random; None for no limit.
-        offers: How many pairs of a frame and a span there are to sample with at most, chosen at random; as many for
-            each span.
+        offers: How many pairs of a frame and a word there are to sample with at most, chosen at random, equally many
+            for every word; there are up to 1,000 with phrases besides.
     """
 
     name: ClassVar[str] = "spans"
 
     first: int | None = 10
     offers: int = 50_000
+
+    def __post_init__(self) -> None:
+        check_counts(first=self.first, offers=self.offers)
 
     def build(self, examples: Sequence[Example], seed: int = 0, effort: Effort = ALONE) -> Neighborhoods:
         """Returns the neighborhoods of the examples; same seed, same rows. Word forms have none."""
@@ -53,15 +57,20 @@ class FrameAndSpan(Rule):
             for frame, span in exchanges.cuts():
                 cuts[original[distinct[frame.number]]].append((frame, span))
             for target, found in cuts.items():
+                found = list(dict.fromkeys(found))
                 chosen = rng.permutation(len(found))[: self.first]
                 rows.update((target, numbered(found[place][0]), numbered(found[place][1])) for place in chosen)
             offered.update((numbered(frame), numbered(span)) for frame, span in exchanges.offers(self.offers, rng))
-        with_rows = len({target for target, *_ in rows})
+        passed = {
+            "distinct examples": len(distinct),
+            "with a span that can be cut out": len({target for target, *_ in rows}),
+            "frames with a span of another example": len(offered),
+        }
         return Neighborhoods(
             np.array(sorted(rows), np.int32).reshape(-1, 3),
             self.name,
             {**asdict(self), "seed": seed},
-            {"distinct examples": len(distinct), "with a span that can be cut out": with_rows},
+            passed,
             tuple(parts),
             tuple(origin for _, origin in parts.values()),
             np.array(sorted(offered), np.int32).reshape(-1, 2),

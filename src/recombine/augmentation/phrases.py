@@ -7,7 +7,7 @@ pairs of training examples tell for every two kinds of phrases how often an exch
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
 
@@ -294,12 +294,14 @@ class Phrases:
                     yield parts
 
     def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
-        """Yields the frames and phrases that up to n new inputs are made of, but not those of other new inputs."""
+        """Yields the frames and phrases of training examples that make up to n new inputs."""
         for _, site, coming in islice(self._exchanges("input", rng), n):
             if all(len({number for number, _ in each.sentence.origins}) == 1 for each in (site, coming)):
                 frame, phrase = self._apart(site), self._apart(coming)
                 if frame and phrase:
-                    yield frame[0], phrase[1]
+                    x = coming.sentence.x[coming.cut.start : coming.cut.stop]
+                    span = replace(phrase[1].pair, x=self._as_written(x) if site.cut.start == 0 else x)
+                    yield frame[0], phrase[1]._replace(pair=span)
 
     def _apart(self, site: Site) -> tuple[Part, Part] | None:
         sentence, cut = site
@@ -309,7 +311,7 @@ class Phrases:
             return None
         x = self._as_written(sentence.x)
         frame = Example((*x[: cut.start], HOLE, *x[cut.stop :]), outputs[0])
-        return Part(frame, number), Part(Example(sentence.x[cut.start : cut.stop], outputs[1]), number)
+        return Part(frame, number), Part(Example(x[cut.start : cut.stop], outputs[1]), number)
 
     def novel_pairs(self, novel: Novelty, rng: np.random.Generator) -> Iterator[Example]:
         """Yields new pairs, each input once and only what is novel."""

@@ -22,7 +22,8 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.device import resolve
-from recombine.neighborhoods import HOLE, Neighborhoods, Omega, Rule, compatible, focused
+from recombine.neighborhoods import Neighborhoods, Omega, Rule, compatible, filled, focused
+from recombine.neighborhoods.omega import Listed
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
 from recombine.training.fitted import Fitted
@@ -56,7 +57,8 @@ class Recombination:
         deviations: Prototypes for sampling are not longer than the training prototypes' mean plus this many deviations.
         omega: Gives the prototypes to sample with, instead of those that the rule has; not saved with a model.
         focus: What the last prototype must satisfy when samples are drawn, if any example does: it supplies what the
-            first lacks, so a rare token comes from there. None: any will do, as in the paper. Not saved with a model.
+            first lacks, so a rare token comes from there. Of frames and spans, what they make together. None: any will
+            do, as in the paper. Not saved with a model.
         seeds: One network for each.
         device: ``auto``, ``cpu`` or ``cuda``.
 
@@ -233,9 +235,13 @@ class Recombination:
             omega = compatible(neighborhoods, own, deviations=self.deviations)
         else:
             omega = self.omega(neighborhoods, own)
-        if self.focus is not None:
-            everything = (*own, *map(_without_holes, neighborhoods.parts))
-            omega = focused(omega, [turned_down(example, self.focus) is None for example in everything])
+        if self.focus is not None and neighborhoods.offered is not None:
+            material = neighborhoods.material(own)
+            made = (filled(material[frame], material[span]) for frame, span in neighborhoods.offered)
+            wanted = np.array([turned_down(example, self.focus) is None for example in made])
+            omega = Listed(neighborhoods.offered[wanted]) if wanted.any() else omega
+        elif self.focus is not None:
+            omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
         return lambda count, rng: omega.draw(count, rng).astype(np.int64) + places.start
 
     def settings(self) -> dict[str, Any]:
@@ -294,11 +300,6 @@ class Recombination:
                 if rows is not None and (rows.dtype.kind != "i" or not ((rows >= 0) & (rows < most)).all()):
                     raise ValueError(f"rows of more than {most} examples and parts")
         return augmenter
-
-
-def _without_holes(part: Example) -> Example:
-    x, y = (tuple(token for token in side if token != HOLE) for side in (part.x, part.y))
-    return Example(x, y)
 
 
 def _alone(count: int) -> np.ndarray:

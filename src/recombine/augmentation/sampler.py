@@ -16,6 +16,7 @@ from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.recombiner import Recombiner
+from recombine.neighborhoods.neighborhood import CUT
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins
 
@@ -321,7 +322,8 @@ class Sampler:
         wholes = {
             f"whole of prototype {k}": str(origin)
             for k, i in enumerate(chosen, start=1)
-            for origin in getattr(self.examples[i].provenance, "prototypes", ())
+            if (cut := self.examples[i].provenance) is not None and cut.method == CUT
+            for origin in cut.prototypes
         }
 
         def source(t: int, entry: int) -> str:

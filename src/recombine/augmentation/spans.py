@@ -239,9 +239,9 @@ class Exchanges:
         yield from self.phrases.cuts()
 
     def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
-        """Yields about n frames, each with a span that may take the place there, but only what makes new inputs.
+        """Yields up to n frames, each with a piece that may take the place there, and up to 1,000 with phrases.
 
-        Each piece comes to as many places at most, drawn at random.
+        Places are drawn at random, equally many for every piece, but only such as make new inputs.
         """
         places = max(1, n // max(1, len(self._sites)))
         inputs = {example.x for example in self.examples}
@@ -253,12 +253,13 @@ class Exchanges:
             span = Part(Example(coming, self.stands_for[coming]), self._sites[coming][0])
             # The swaps of a piece stand together, and so do their places.
             first, last = starts[swaps[0]], starts[swaps[-1] + 1]
-            found = 0
-            for number in islice(in_random_order(last - first, rng), TRIED * places):
-                site, swap = self._numbered(first + number)
-                if found < places and _exchanged(self._x[site], swap.leaving, coming) not in inputs:
-                    found += 1
-                    yield self._frame(site, swap.leaving), span
+            tried = (self._numbered(first + place) for place in in_random_order(last - first, rng))
+            suiting = (
+                self._frame(site, swap.leaving)
+                for site, swap in islice(tried, TRIED * places)
+                if coming not in self._x[site] and _exchanged(self._x[site], swap.leaving, coming) not in inputs
+            )
+            yield from ((frame, span) for frame in islice(suiting, places))
         yield from self.phrases.offers(min(n, PHRASES), rng)
 
     def _numbered(self, number: int) -> tuple[int, Swap]:

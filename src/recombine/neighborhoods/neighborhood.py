@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,22 @@ Setting = str | int | float | bool | None
 
 HOLE = "⎵"
 """Stands in a part, on both sides, where something was taken out."""
+
+CUT = "cut"
+"""The method by which parts were made."""
+
+
+def filled(frame: Example, span: Example) -> Example:
+    """Returns a frame with a span in its holes; a span with a hole of its own has its halves in the frame's in turn."""
+
+    def side(tokens: Tokens, part: Tokens) -> Tokens:
+        halves = [part[: part.index(HOLE)], part[part.index(HOLE) + 1 :]] if HOLE in part else [part]
+        holes = count()
+        return tuple(
+            one for token in tokens for one in (halves[next(holes) % len(halves)] if token == HOLE else (token,))
+        )
+
+    return Example(side(frame.x, span.x), side(frame.y, span.y))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +74,16 @@ class Neighborhoods:
 
     def material(self, examples: Sequence[Example]) -> tuple[Example, ...]:
         """Returns all that rows can name: the examples, and parts that know what they were cut out of."""
-        cut = (Provenance("cut", (examples[origin],)) for origin in self.origins)
+        cut = (Provenance(CUT, (examples[origin],)) for origin in self.origins)
         return (*examples, *map(Example.with_provenance, self.parts, cut))
 
+    @property
+    def _can_be_sampled(self) -> bool:
+        return self.offered is None or len(self.offered) > 0
+
     def coverage(self, examples: Sequence[Example]) -> float:
-        """Returns the share of distinct examples that have at least one row."""
-        distinct = len(dict.fromkeys(examples))
+        """Returns the share of distinct examples that have at least one row; 0 if there is nothing to sample with."""
+        distinct = len(dict.fromkeys(examples)) if self._can_be_sampled else 0
         return len(np.unique(self.rows[:, 0])) / distinct if distinct else 0.0
 
     def with_prototypes(self, n: int) -> Self:
@@ -72,11 +93,18 @@ class Neighborhoods:
         rows = self.rows[:, : n + 1]
         first = np.ones(len(rows), np.bool_)  # of equal ones, which are neighbors, since rows are sorted
         first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-        return replace(self, rows=rows[first], offered=self.offered if n == self.prototypes else None)
+        if n == self.prototypes or not self.parts:
+            return replace(self, rows=rows[first])
+        if n:
+            message = (
+                f"a {self.rule} neighborhood has {self.prototypes} prototypes, which belong together; asked for {n}."
+            )
+            raise RecombineError(message, hint="Choose another neighborhood.")
+        return replace(self, rows=rows[first], parts=(), origins=(), offered=None)
 
     def require_rows(self) -> Self:
         """Returns the neighborhoods; if there are none, raises an error with an account of where the search ended."""
-        if len(self):
+        if len(self) and self._can_be_sampled:
             return self
         hint = "Try another rule, a larger delta, or more data."
         raise RecombineError(f"no example has a {self.rule} neighborhood: {self.account}.", hint=hint)
@@ -84,7 +112,7 @@ class Neighborhoods:
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes one file, in numpy's npz format, which appears once it is complete; `force` replaces one."""
         description: dict[str, Any] = {"rule": self.rule, "settings": dict(self.settings), "passed": dict(self.passed)}
-        if self.offered is not None:
+        if self.offered is not None:  # as all rules with parts have it
             parts = [(part.x, part.y) for part in self.parts]
             description |= {"parts": parts, "origins": self.origins, "offered": self.offered.tolist()}
         write_rows(path, self.rows, description, force=force)
@@ -96,12 +124,20 @@ class Neighborhoods:
         damaged = RecombineError("not an intact file of neighborhoods.", place=str(path), hint=hint)
         rows, description = read_rows(path, damaged)
         try:
-            if "offered" in description:
+            if description.keys() & {"parts", "origins", "offered"}:
                 parts = typed(description["parts"], list[tuple[Tokens, Tokens]])
                 description["parts"] = tuple(Example(x, y) for x, y in parts)
                 description["origins"] = typed(description["origins"], tuple[int, ...])
                 offered = typed(description["offered"], list[tuple[int, int]])
                 description["offered"] = np.array(offered, np.int32).reshape(-1, 2)
+                if len(parts) != len(description["origins"]):
+                    raise damaged
             return cls(rows, **description)
-        except (TypeError, ValueError) as error:  # written whole, and yet none of ours
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            OverflowError,
+            RecombineError,
+        ) as error:  # written whole, and yet none of ours
             raise damaged from error

@@ -69,10 +69,14 @@ class Check:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
+        json.loads(text, parse_constant=_no_json)
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON, although Python reads it.")
 
 
 def _is_balanced(text: str) -> bool:

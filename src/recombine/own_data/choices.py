@@ -75,7 +75,7 @@ def trials(
     tried: list[Trial] = []
     for rule in rules:
         found = rule.build(examples, seed, replace(effort, trial=True, report=None))
-        if prototypes is None or prototypes <= found.prototypes:
+        if prototypes is None or (prototypes == found.prototypes if found.parts else prototypes <= found.prototypes):
             tried.append(Trial(rule, found, found.coverage(looked_at)))
             if tried[-1].coverage >= ENOUGH:
                 break
