@@ -96,10 +96,8 @@ class Neighborhoods:
         if n == self.prototypes or not self.parts:
             return replace(self, rows=rows[first])
         if n:
-            message = (
-                f"a {self.rule} neighborhood has {self.prototypes} prototypes, which belong together; asked for {n}."
-            )
-            raise RecombineError(message, hint="Choose another neighborhood.")
+            hint = "Choose another neighborhood."
+            raise RecombineError(f"prototypes of a {self.rule} neighborhood belong together; asked for {n}.", hint=hint)
         return replace(self, rows=rows[first], parts=(), origins=(), offered=None)
 
     def require_rows(self) -> Self:
@@ -136,8 +134,8 @@ class Neighborhoods:
         except (
             TypeError,
             ValueError,
-            KeyError,
-            OverflowError,
+            LookupError,
+            ArithmeticError,
             RecombineError,
-        ) as error:  # written whole, and yet none of ours
+        ) as error:  # whole, yet none of ours
             raise damaged from error
