@@ -131,11 +131,5 @@ class Neighborhoods:
                 if len(parts) != len(description["origins"]):
                     raise damaged
             return cls(rows, **description)
-        except (
-            TypeError,
-            ValueError,
-            LookupError,
-            ArithmeticError,
-            RecombineError,
-        ) as error:  # whole, yet none of ours
+        except (TypeError, ValueError, LookupError, ArithmeticError, RecombineError) as error:  # whole, but not ours
             raise damaged from error
