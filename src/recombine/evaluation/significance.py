@@ -108,8 +108,9 @@ def paired(first: Scores, second: Scores) -> Paired:
     are not a thousand draws. The variance of the mean difference is that between networks, each with its mean over
     items, plus that between items, each with its mean over networks; the test is min F' (Clark 1973), with the degrees
     of freedom of Satterthwaite. A single network does not show how much networks vary; then only items count, and the
-    test is the paired t-test over items. Where there are several splits, each has items and networks of its own: the
-    variance between splits has that of their items in it already, and the test is the paired t-test over splits.
+    test is the paired t-test over items. Where there are several splits, each has items and networks of its own, and
+    splits take the place of networks. What varies between splits has a part of the items' variance in it already, so
+    this errs on the safe side; a t-test over five splits, corrected for twenty rows, could tell nothing apart.
 
     Where every item differs by the same amount there is no variance: p is 1 if that amount is zero, else that of the
     sign test, the chance that as many fair coins all fall alike.
@@ -125,10 +126,10 @@ def paired(first: Scores, second: Scores) -> Paired:
     difference = float(of_networks.mean())
     # Splits count alike, and the items of one split vary as much as those of another.
     within = sum(float(((each - each.mean()) ** 2).sum()) for each in of_items) / (items - splits)
-    by_items = within * sum(1 / len(each) for each in of_items) / splits**2 if splits == 1 else 0.0
+    by_items = within * sum(1 / len(each) for each in of_items) / splits**2
     by_networks = float(of_networks.var(ddof=1)) / len(of_networks) if len(of_networks) > 1 else 0.0
     if by_items + by_networks < _NO_VARIANCE:
-        alike = 2.0 ** (1 - min(items if splits == 1 else splits, _COINS))
+        alike = 2.0 ** (1 - min(items, _COINS))
         return Paired(difference, 0.0, 0.0, 1.0 if math.isclose(difference, 0.0, abs_tol=1e-12) else alike)
     from scipy.stats import t  # takes seconds to import
 
