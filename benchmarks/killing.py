@@ -46,7 +46,7 @@ TRAIN = "".join(
     + [f"{one} and {two}\t{one.upper()} {two.upper()}\n" for one in VERBS for two in VERBS]
 )
 COMMANDS = {
-    "augment": "augment train.tsv -n 5 --epochs 4 --no-resample --seeds 2 --device cpu -o new.jsonl",
+    "augment": "augment train.tsv -n 5 --epochs 4 --neighborhood swap --no-resample --seeds 2 -o new.jsonl",
     "train": "train train.tsv --epochs 6 --seeds 2 --device cpu -o model",
     "compare": "compare train.tsv --epochs 3 --seeds 2 -n 5 --epsilon 0.3 --device cpu -o run",
     "table1": "paper table1 --tiny --splits jump --seeds 2 --rows baseline,recomb-2 --device cpu -o results",

@@ -26,7 +26,8 @@ tiny_networks.make_small_tiny()
 train, out = sys.argv[1:]
 both = ["--device", "cpu", "--epochs", "4"]
 large = ["--device", "cpu", "--epochs", "1", "--size", "paper"]  # so large that threads share the work
-new = ["-n", "5", "--no-resample", "--temperature", "1", "--model", out + "/generator", "-o", out + "/a.jsonl"]
+new = ["-n", "5", "--no-resample", "--temperature", "1", "--neighborhood", "swap"]
+new += ["--model", out + "/generator", "-o", out + "/a.jsonl"]
 assert run(["augment", train, *both, *new]) == 0
 assert run(["augment", train, "--method", "geca", "-n", "5", "-o", out + "/b.jsonl"]) == 0
 assert run(["train", train, "--augmented", out + "/a.jsonl", *both, "-o", out + "/predictor"]) == 0

@@ -43,6 +43,14 @@ def test_forms_that_do_not_show_a_rare_tag_are_turned_down_unless_told(run: Run,
     assert "does not show" not in said
 
 
+def test_contradictory_examples_are_told_of(run: Run, train: Path, tmp_path: Path) -> None:
+    words = ("augment", train, "--method", "geca", "-n", 2)
+    assert "another output" not in run(*words, "-o", tmp_path / "one.jsonl").ok.err
+    first = train.read_text().splitlines()[0].split("\t")[0]
+    train.write_text(f"{train.read_text()}{first}\tOTHERWISE\n")
+    assert "2 examples have an input that another has" in run(*words, "-o", tmp_path / "two.jsonl").ok.err
+
+
 def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Path) -> None:
     done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json").ok
     report = done.document

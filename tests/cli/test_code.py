@@ -5,7 +5,7 @@ from pathlib import Path
 
 import own_files
 import pytest
-from commands import Run
+from commands import Run, assert_is_sentence
 
 from recombine.data import files
 from recombine.data.code import join
@@ -57,7 +57,9 @@ def test_code_is_suggested_where_words_have_brackets(run: Run, tmp_path: Path, k
 def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: Path, kind: str) -> None:
     path, samples = written(tmp_path, kind), {}
     for name in ("new.tsv", "new.jsonl"):
-        assert run("augment", path, "--tokens", "code", "--method", "geca", "-n", 20, "-o", tmp_path / name).ok
+        assert run(
+            "augment", path, "--tokens", "code", "--method", "spans", "--no-resample", "-n", 20, "-o", tmp_path / name
+        ).ok
         samples[name] = [(join(each.x), join(each.y)) for each in files.read(tmp_path / name, tokens="code")]
     assert samples["new.tsv"] == samples["new.jsonl"]
     assert [tuple(line.split("\t")) for line in (tmp_path / "new.tsv").read_text().splitlines()] == samples["new.tsv"]
@@ -67,6 +69,16 @@ def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: 
     assert lines == [*path.read_text().splitlines(), *("\t".join(sample) for sample in samples["new.tsv"])]
     rows = [json.loads(line) for line in (tmp_path / "hf" / "new.jsonl").read_text().splitlines()]
     assert [(row["input"], row["output"]) for row in rows] == samples["new.tsv"]
+
+
+def test_samples_of_code_are_not_taken_for_words(run: Run, tmp_path: Path) -> None:
+    path, new = tmp_path / "calls.tsv", tmp_path / "new.jsonl"
+    asked = [(ask, name) for ask in ("call", "ring", "phone") for name in ("Ann", "Tom", "Bea")][:-1]
+    path.write_text("".join(f'{ask} {name}\t{ask}(to="{name}",again=no)\n' for ask, name in asked))
+    assert run("augment", path, "--tokens", "code", "--method", "geca", "-n", 1, "-o", new).ok
+    for command in (("audit", new, "--train", path), ("export", path, new, "--to", "chat", "-o", tmp_path / "chat")):
+        assert_is_sentence(run(*command), ["outputs have tokens of code", "--tokens code"])
+        assert run(*command, "--tokens", "code").ok
 
 
 def test_predictors_remember_code_and_write_texts(run: Run, commands: Path, tmp_path: Path, tiny: None) -> None:

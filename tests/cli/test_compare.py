@@ -54,6 +54,14 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     assert "fewer than 8" in document["verdict"] or "takes 8 or more" in document["verdict"]  # by what was learned
 
 
+def test_what_augment_does_by_default_can_be_compared(run: Run, train: Path) -> None:
+    done = run("compare", train, *QUICK, "--methods", "auto").ok
+    assert [line.split()[0] for line in done.out.splitlines() if line.startswith(("plain ", "auto "))] == [
+        "plain",
+        "auto",
+    ]
+
+
 def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: Path, tmp_path: Path) -> None:
     words = ("compare", train, *QUICK, "--methods", "oversample", "--test", train, "--max-time", 0.001)
     kept, without = run(*words, "-o", tmp_path / "run").ok, run(*words, "--seeds", 1).ok

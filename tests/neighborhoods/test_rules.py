@@ -62,11 +62,14 @@ def test_the_seed_alone_decides(name: str) -> None:
 
 def test_hashes_do_not() -> None:
     program = (
-        "from recombine.example import Example; from recombine.neighborhoods import NEIGHBORHOODS; import hashlib\n"
+        "from recombine.example import Example; from recombine.augmentation.frames import RULES; import hashlib\n"
         "from itertools import product\n"
         "e = [Example((*x, f'[{x}]'), y) for x in product('abc', repeat=2) for y in product('abc', repeat=2)]\n"
-        "for rule in NEIGHBORHOODS.values():\n"
-        "    print(hashlib.sha256(rule().build(e).rows.tobytes()).hexdigest())"
+        "words = [Example(('do', *x), (*x, 'DO')) for x in product('abcd', repeat=2) if x[0] <= x[1]]\n"
+        "for rule in RULES.values():\n"
+        "    found = rule().build(words if rule.name == 'spans' else e)\n"
+        "    assert len(found) or rule.name != 'spans'\n"
+        "    print(hashlib.sha256(repr((found.rows.tolist(), found.parts, str(found.offered))).encode()).hexdigest())"
     )
     one, other = (
         subprocess.check_output([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed})

@@ -115,6 +115,7 @@ def augment_cli(
     from recombine.augmentation.recombination import KIND
     from recombine.data.files import write
     from recombine.data.store import read_model
+    from recombine.evaluation.metrics import contradicted
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
 
@@ -132,6 +133,11 @@ def augment_cli(
     check_json(json, request.output, "samples")
     examples, tests = reading.read_with_test(train, test)
     use_threads(threads)
+    if several := contradicted(examples):
+        say(
+            f"Warning: {several:,} examples have an input that another has with another output, and new ones are made "
+            f"of them, too. recombine inspect {train} lists them."
+        )
     reports = []
     with files.working_on(made, targets) as goes_on:
         with enough_memory(), resumable(request.state):

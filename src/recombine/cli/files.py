@@ -92,9 +92,14 @@ class Reading:
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
         from recombine.data import files
+        from recombine.data.code import NO_SPACE
 
         how = self._applied(source)
         examples = files.read(source, **how)
+        if self.tokens is None and any(NO_SPACE in token for example in examples for token in example.y):
+            message = "outputs have tokens of code, which are no words."
+            hint = "Add --tokens code (or --tokens words, if they are meant)."
+            raise RecombineError(message, place=name_of(source), hint=hint)
         if source.endswith(JSONL) or self.format not in (AUTO, "tsv", "csv", "sigmorphon"):
             return examples
         if self.columns is not None and how["columns"] is None:

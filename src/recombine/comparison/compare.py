@@ -14,11 +14,11 @@ from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, lacking, recommended, sentence
-from recombine.errors import NoNeighborhood, RecombineError, unknown
+from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS
 from recombine.own_data import augmenters, networks
-from recombine.own_data.augmenters import GECA, Augmenter, Both, Oversampler, Rarity
+from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
@@ -29,6 +29,9 @@ PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "g
 """The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
 learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
 rare, so that they differ in how examples are made and in nothing else."""
+
+KNOWN = (*METHODS, AUTO)
+"""Those that can be asked for: with what `augment` does by default, whatever it keeps."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
@@ -62,11 +65,11 @@ class Plan:
     def check(self) -> None:
         """Raises the error for an unknown method or size, nothing to compare, or a rate that is no probability."""
         for method in self.methods:
-            if method not in METHODS:
-                raise unknown("method", method, METHODS)
+            if method not in KNOWN:
+                raise unknown("method", method, KNOWN)
         if len(self.ordered) < 2:
             raise RecombineError(
-                "there is no method to compare with plain.", hint=f"The methods are: {', '.join(METHODS[1:])}."
+                "there is no method to compare with plain.", hint=f"The methods are: {', '.join(KNOWN[1:])}."
             )
         if self.n < 2 and BOTH in self.methods:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
@@ -78,8 +81,8 @@ class Plan:
 
     @property
     def ordered(self) -> list[str]:
-        """The methods in the order of ``METHODS``, plain among them."""
-        return [method for method in METHODS if method == PLAIN or method in self.methods]
+        """The methods in the order of ``KNOWN``, plain among them."""
+        return [method for method in KNOWN if method == PLAIN or method in self.methods]
 
     @property
     def learns(self) -> bool:
@@ -240,10 +243,11 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
         oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
         return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
     if method != LEARNED:
-        maker = augmenters.METHODS[method](rarity=rare, seed=plan.seed, seeds=plan.seeds)
+        own: dict[str, Any] = {} if method == AUTO else {"rarity": rare}
+        maker = augmenters.METHODS[method](seed=plan.seed, seeds=plan.seeds, **own)
         try:
             return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
-        except NoNeighborhood as error:
+        except (NoNeighborhood, NothingMade) as error:
             return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
     both = Both(rarity=rare, seeds=plan.seeds, progress=display or SILENT, **plan.networks)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from recombine.comparison.compare import LEARNED, METHODS, Comparison
+from recombine.comparison.compare import KNOWN, LEARNED, Comparison
 from recombine.comparison.splitting import contents
 from recombine.comparison.verdict import BOTH
 from recombine.data import files
@@ -40,7 +40,7 @@ def run_record(found: Comparison, *, title: str, command: str, provenance: dict[
     # Samples of `both` are made as those of `learned` are, so they are shown only where these are not.
     first = {
         method: drawn[method][0]
-        for method in reversed(METHODS)
+        for method in reversed(KNOWN)
         if method in drawn and (method != BOTH or LEARNED not in drawn)
     }
     shown = [(method, sample) for method, samples in first.items() for sample in sorted(samples, key=_rank)[:SAMPLES]]

@@ -25,7 +25,14 @@ WORD_FORMS = ("lemma", "form", "tags")
 HEADERS = (("input", "output"), WORD_FORMS)
 """The first lines of CSV as it is written."""
 
-NAMES = (("x", "y"), ("input_tokens", "output_tokens"), *HEADERS[:1], ("source", "target"), ("src", "tgt"))
+NAMES = (
+    ("x", "y"),
+    ("input_tokens", "output_tokens"),
+    *HEADERS[:1],
+    ("source", "target"),
+    ("src", "tgt"),
+    ("prompt", "completion"),
+)
 """Keys of JSONL and columns of data frames that are looked for, in this order."""
 
 SPACE = "▁"

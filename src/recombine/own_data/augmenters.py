@@ -697,7 +697,8 @@ class Auto(Augmenter):
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="an augmenter")
         if self.precision is not None and not (isinstance(self.precision, float | int) and 0 < self.precision <= 1):
-            raise RecombineError(f"precision is {self.precision!r}, expected a number above 0 and at most 1, or None.")
+            message = f"precision is {self.precision!r}, expected a number above 0 and at most 1."
+            raise RecombineError(message, hint="90 % is 0.9.")
         if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
             raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
