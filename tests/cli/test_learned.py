@@ -41,7 +41,10 @@ def test_learned_is_what_happens_unless_told(augment: Augment, train: Path, tmp_
 
 
 def test_unless_told_samples_have_something_rare_as_in_python(run: Run, train: Path, tmp_path: Path) -> None:
-    new, words = tmp_path / "new.jsonl", ("augment", train, "-n", 5, "--model", tmp_path / "model", "--force")
+    new, words = (
+        tmp_path / "new.jsonl",
+        ("augment", train, "-n", 5, "--model", tmp_path / "model", "--force", "--neighborhood", "swap"),
+    )
     assert "Rare: 2 tokens" in run(*words, "-o", new).ok.err
     made = files.read(new)
     assert all("jump" in sample.x or "I_JUMP" in sample.y for sample in made)

@@ -109,7 +109,7 @@ def test_a_run_that_ended_between_its_result_and_its_last_step_can_be_given_agai
     run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """What it wrote itself is in nobody's way; once it is over, nothing is overwritten unasked."""
-    options = ["-n", 5, "--no-resample", "--temperature", 1, "--seeds", 2] if command == "augment" else []
+    options = ["-n", 5, "--no-resample", "--neighborhood", "swap", "--seeds", 2] if command == "augment" else []
     arguments = [command, train, "--epochs", 8, *options, "-o", tmp_path / "out"]
     with monkeypatch.context() as patched:
         patched.setattr("recombine.own_data.settings.forget_state", failing(KeyboardInterrupt()))
