@@ -247,9 +247,10 @@ def test_rows_are_chosen_by_name_and_split() -> None:
     assert names(chosen(rows, None, SPLITS)) == list(ROWS)
     assert "direct inference" not in names(chosen(rows, None, ["around-right"]))
     assert names(chosen(rows, ["recomb-2", "baseline"], ["jump"])) == ["baseline", "recomb-2"]
+    assert {"geca", "recomb-2 + spans"} <= set(names(chosen(rows, None, ["opposite-right", "turn-left"])))
     for names_, splits, message in (
         (["recomb2"], SPLITS, r"unknown row 'recomb2'. Did you mean 'recomb-2'\? The rows are: baseline"),
-        (None, ["length"], "unknown split 'length'"),
+        (None, ["turn-right"], r"unknown split 'turn-right'. Did you mean 'turn-left'\?"),
         (["direct inference"], ["around-right"], "the row 'direct inference' is run on jump only"),
     ):
         with pytest.raises(RecombineError, match=message):

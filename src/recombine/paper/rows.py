@@ -9,6 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from recombine.data import scan
 from recombine.data.output import read_whole
 from recombine.data.sigmorphon import HINTS
 from recombine.data.untrusted import typed
@@ -40,7 +41,7 @@ class Table:
         return split in self.splits or re.fullmatch(self.further, split) is not None
 
 
-TABLE_1 = Table("experiments", SPLITS)
+TABLE_1 = Table("experiments", SPLITS, further="|".join(scan.SPLITS))
 TABLE_2 = Table(
     "experiments/morphology",
     tuple(f"{language}-{hints}" for language in LANGUAGES for hints in HINTS),
