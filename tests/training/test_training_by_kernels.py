@@ -42,9 +42,9 @@ def assert_rounded(values: Tensor, rounded: Tensor) -> None:
     assert torch.allclose(rounded.float(), values, rtol=2**-7 if rounded.dtype == torch.bfloat16 else 0, atol=0)
 
 
-def corpus() -> Corpus:
+def corpus(prototypes: int = 1) -> Corpus:
     """The toy corpus, where kernels compute."""
-    here = schedule(SEEDS, prototypes=1).corpus
+    here = schedule(SEEDS, prototypes=prototypes).corpus
     return replace(here, **{name: getattr(here, name).to(DEVICE) for name in ("sources", "targets", "rows")})
 
 
@@ -141,6 +141,21 @@ def test_a_network_that_others_leave_becomes_what_it_would_alone(precision: Prec
         for ours, own in zip(both.whole.parameters(), alone.whole.parameters(), strict=True):
             # By the mean: where a gradient is nearly zero, another rounding on a GPU turns a whole step of Adam around.
             assert (ours.chunk(2)[replica] - own).abs().mean() < CLOSE
+
+
+@on_gpu
+@pytest.mark.parametrize("prototypes", [0, 1, 2])
+def test_steps_that_are_replayed_are_those_that_are_not(prototypes: int) -> None:
+    def trained(*, graphs: bool) -> list[Tensor]:
+        architecture = replace(NAMED["scan"], prototypes=prototypes)
+        model, batches = network(architecture, SEEDS).float(), schedule(SEEDS, prototypes=prototypes, batch=2)
+        batches = replace(batches, corpus=corpus(prototypes))
+        recipe = Recipe(network=architecture, lr=0.01, precision="float32")
+        Trainer(model.to(DEVICE), batches, recipe, Duration(1, 6), Noise(SEEDS, DEVICE), graphs=graphs).run()
+        return list(model.parameters())
+
+    for one, other in zip(trained(graphs=True), trained(graphs=False), strict=True):
+        assert torch.allclose(one, other, atol=CLOSE)
 
 
 class Stopped(Exception):

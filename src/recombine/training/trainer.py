@@ -193,9 +193,10 @@ class Trainer:
             graph.register_generator_state(generator)
         with torch.cuda.graph(graph, pool=self._pool):
             self._train(self._rows, source_steps, counts)
-        encoded = self._rows.shape[1] * self.corpus.sources.shape[-2]
-        device = self._rows.device
-        self._packings += [Packing.of(counts, device), Packing.whole(source_steps, encoded, device)]
+        encoded, device = self._rows.shape[1] * self.corpus.sources.shape[-2], self._rows.device
+        self._packings.append(Packing.of(counts, device))
+        if encoded:  # there are no prototypes else
+            self._packings.append(Packing.whole(source_steps, encoded, device))
         self._replay[shape] = graph.replay
 
     def _train(self, rows: Tensor, source_steps: int, counts: tuple[int, ...]) -> None:
