@@ -68,6 +68,16 @@ def test_what_is_offered_makes_right_new_commands(split: str, asked: str) -> Non
     assert all(scan.interpret(example.x) == example.y for example in made)
 
 
+def test_a_word_that_comes_twice_leaves_one_of_two_halves() -> None:
+    """Both are examples themselves; turn left and turn around left would leave it open whose output is whose."""
+    examples = [example for example in task("around-right").train if not {"twice", "thrice", "jump"} & {*example.x}]
+    words = [pair for pair in pairs(FrameAndSpan().build(examples), examples) if pair[1].x == ("right",)]
+    mixed = [filled(*pair) for pair in words if "left" in pair[0].x]
+    assert len(mixed) > 50
+    assert all(scan.interpret(example.x) == example.y for example in mixed)
+    assert not any(" ".join(example.x) == "turn left and turn around right" for example in mixed)
+
+
 def test_some_data_have_no_frames() -> None:
     word_forms = [Example((*"go", "V", tag), tuple(f"go{end}")) for tag, end in (("[PST]", "ed"), ("[PRS]", "es"))]
     marked = [*commands("jump"), Example((HOLE,), ("I_RUN",))]

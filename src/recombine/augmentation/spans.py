@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, islice, zip_longest
+from itertools import accumulate, chain, combinations, islice, zip_longest
 from typing import NamedTuple, Self, get_args
 
 import numpy as np
@@ -25,6 +25,7 @@ from recombine.augmentation.protocol import (
 from recombine.errors import unknown
 from recombine.example import Example, Provenance, Tokens
 from recombine.neighborhoods import HOLE
+from recombine.neighborhoods.neighborhood import filled
 
 Pieces = tuple[Tokens, ...]
 
@@ -236,14 +237,17 @@ class Exchanges:
             for number in numbers:
                 if len(self._x[number]) > 1:
                     yield self._frame(number, piece), Part(Example(piece, self.stands_for[piece]), number)
+        for piece, frames in self._within().items():
+            yield from ((frame, Part(Example(piece, self.stands_for[piece]), frame.number)) for frame in frames)
         yield from self.phrases.cuts()
 
     def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
         """Yields up to n frames, each with a piece that may take the place there, and up to 1,000 with phrases.
 
-        Places are drawn at random, equally many for every piece, but only such as make new inputs.
+        Places are drawn at random, equally many for every piece, but only such as make new inputs. As many more have a
+        piece in the place of another in one half of the input only.
         """
-        places = max(1, n // max(1, len(self._sites)))
+        places, within = max(1, n // max(1, len(self._sites))), self._within()
         inputs = {example.x for example in self.examples}
         starts = [0, *self._ends]
         by_piece: dict[Tokens, list[int]] = defaultdict(list)
@@ -260,7 +264,45 @@ class Exchanges:
                 if coming not in self._x[site] and _exchanged(self._x[site], swap.leaving, coming) not in inputs
             )
             yield from ((frame, span) for frame in islice(suiting, places))
+            inner = [frame for number in swaps for frame in within[self.swaps[number].leaving]]
+            new = (
+                inner[place]
+                for place in rng.permutation(len(inner))
+                if filled(inner[place].pair, span.pair).x not in inputs
+            )
+            yield from ((frame, span) for frame in islice(new, places))
         yield from self.phrases.offers(min(n, PHRASES), rng)
+
+    def _within(self) -> dict[Tokens, list[Part]]:
+        """Returns frames of words that lack them in one half and have them in the other: walk left and turn ⎵.
+
+        Halves are examples themselves: the first and the last words of an input whose output is both outputs, in an
+        order that nothing but they decide.
+        """
+        found: dict[Tokens, list[Part]] = defaultdict(list)
+        outputs = {example.x: example.y for example in self.examples}
+        words = {piece: set(numbers) for piece, numbers in self._sites.items() if len(piece) == 1}
+        for number, example in enumerate(self.examples):
+            x, y = example.x, example.y
+            repeated = [piece for piece in words if number in words[piece] and x.count(*piece) > 1]
+            for end, start in combinations(range(1, len(x)), 2) if repeated else ():
+                first, last = outputs.get(x[:end], ()), outputs.get(x[start:], ())
+                if len(first) + len(last) != len(y) or (first + last == y) == (last + first == y):
+                    continue
+                for piece in repeated:
+                    counts = x[:end].count(*piece), x[start:].count(*piece)
+                    meaning = self.stands_for[piece]
+                    if len(meaning) > 1 or not all(counts) or sum(counts) < x.count(*piece):
+                        continue
+                    for halves in (
+                        (_with_holes(x[:end], *piece), x[start:], _with_holes(first, *meaning), last),
+                        (x[:end], _with_holes(x[start:], *piece), first, _with_holes(last, *meaning)),
+                    ):
+                        output = halves[2] + halves[3] if first + last == y else halves[3] + halves[2]
+                        frame = Example((*halves[0], *x[end:start], *halves[1]), output)
+                        if HOLE in output:
+                            found[piece].append(Part(frame, number))
+        return defaultdict(list, {piece: list(dict.fromkeys(frames)) for piece, frames in found.items()})
 
     def _numbered(self, number: int) -> tuple[int, Swap]:
         """Returns the place of this number, of all places of all swaps: the example, and the swap."""
@@ -299,6 +341,10 @@ class Exchanges:
 
 def _exchanged(pieces: Pieces, leaving: Tokens, coming: Tokens) -> Tokens:
     return tuple(token for piece in pieces for token in (coming if piece == leaving else piece))
+
+
+def _with_holes(tokens: Tokens, word: str) -> Tokens:
+    return tuple(HOLE if token == word else token for token in tokens)
 
 
 def _in_pieces(sequences: Sequence[Tokens]) -> list[Pieces]:

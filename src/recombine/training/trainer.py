@@ -195,7 +195,7 @@ class Trainer:
             self._train(self._rows, source_steps, counts)
         encoded, device = self._rows.shape[1] * self.corpus.sources.shape[-2], self._rows.device
         self._packings.append(Packing.of(counts, device))
-        if encoded:  # there are no prototypes else
+        if source_steps:  # else there are no prototypes
             self._packings.append(Packing.whole(source_steps, encoded, device))
         self._replay[shape] = graph.replay
 
