@@ -8,7 +8,7 @@ pairs of training examples tell for every two kinds of phrases how often an exch
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -80,6 +80,10 @@ class View(Protocol):
         """Returns what is left of an output, and a phrase's part, with holes; None if parts change when they move."""
 
 
+Place = tuple[str, str]
+"""What stands before and after a phrase."""
+
+
 class Site(NamedTuple):
     """A phrase in its example."""
 
@@ -91,7 +95,7 @@ class Site(NamedTuple):
         return Site(self.sentence, self.cut._replace(frame_x=((), ()), frame_y=None))
 
     @property
-    def place(self) -> tuple[str, str]:
+    def place(self) -> Place:
         """What stands before and after it."""
         return self.sentence.neighbors(self.cut.start, self.cut.stop)
 
@@ -109,7 +113,7 @@ class _Evidence:
 
     right: Counter[tuple[Key, Key]] = field(default_factory=Counter)
     wrong: Counter[tuple[Key, Key]] = field(default_factory=Counter)
-    places: dict[tuple[Key, Key], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    places: dict[tuple[Key, Key], set[Place]] = field(default_factory=lambda: defaultdict(set))
 
     def refuted(self) -> set[tuple[str, str]]:
         """Returns words that cannot take another's place: (leaving, coming)."""
@@ -142,7 +146,7 @@ class _Frames:
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
-        self._places: dict[Hashable, tuple[str, str]] = {}
+        self._places: dict[Hashable, Place] = {}
         self._often: Counter[Key] = Counter()
 
     def add(self, site: Site) -> None:
@@ -203,14 +207,14 @@ class Phrases:
         self._known = {(self._lower(example.x), example.y) for example in examples}
         sentences = self._sentences(fitting, known, frames)
         self._view.learn(sentences)
-        self._sites: dict[Key, list[Site]] = defaultdict(list)
+        self._sites: dict[Key, dict[Place, list[Site]]] = defaultdict(lambda: defaultdict(list))
         for sentence in sentences:
             for site in self._cut(sentence):
                 frames.add(site)
-                self._sites[site.cut.key].append(site.kept())
+                self._sites[site.cut.key][site.place].append(site.kept())
         self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
-        self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
+        self.rules = self._evidence.rules({key: sum(map(len, at.values())) for key, at in self._sites.items()})
         self._words_for: dict[str, set[str]] = defaultdict(set)
         for one, other in self.rules:
             if one.is_word and other.is_word:
@@ -267,11 +271,12 @@ class Phrases:
                         yield Site(sentence, cut)
 
     def _draw(
-        self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
+        self, rule: tuple[Key, Key], sites: Mapping[Key, Mapping[Place, list[Site]]], rng: np.random.Generator
     ) -> tuple[Tokens, Site, Site] | None:
         """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
         one, other = rule
-        site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
+        site = _drawn(sites[one], rng, evenly=one.is_word and other.is_word)  # a rare word comes to rare places, too
+        coming = _drawn(sites[other], rng, evenly=False)
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
@@ -288,8 +293,8 @@ class Phrases:
 
     def cuts(self) -> Iterator[tuple[Part, Part]]:
         """Yields frames and phrases of the training examples."""
-        for sites in self._sites.values():
-            for site in sites:
+        for at in self._sites.values():
+            for site in chain.from_iterable(at.values()):
                 if site.cut.stop - site.cut.start < len(site.sentence.x) and (parts := self._apart(site)):
                     yield parts
 
@@ -327,8 +332,9 @@ class Phrases:
         phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
         kinds = [(rules, place) for rules, place in ((words, None), (phrases, True), (phrases, False)) if rules]
         ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
-        known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
-        sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
+        sites = {
+            key: defaultdict(list, {place: [*found] for place, found in at.items()}) for key, at in self._sites.items()
+        }  # sampling leaves no trace
         inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
         new, stale = [0] * len(kinds), [0] * len(kinds)
@@ -340,7 +346,7 @@ class Phrases:
                 for place in rng.permutation(len(fresh))[:CUT_ANEW]:
                     for site in self._cut(fresh[place]):
                         if site.cut.key in sites:
-                            sites[site.cut.key].append(site.kept())
+                            sites[site.cut.key][site.place].append(site.kept())
                 generation, fresh, stale = generation + 1, [], [0] * len(kinds)
                 continue
             which = min(going_on, key=lambda number: new[number])
@@ -351,7 +357,7 @@ class Phrases:
             if drawn is None:
                 continue
             x, site, coming = drawn
-            if known_place not in (None, site.place in known_places[coming.cut.key]):
+            if known_place not in (None, site.place in self._sites[coming.cut.key]):
                 continue
             if (x in inputs and novel != "pair") or x in made or len(x) > self._longest[0]:
                 continue
@@ -378,13 +384,15 @@ class Phrases:
             yield sentence, site, coming
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
-        """Returns how often to draw by each rule: rare words more often, phrases by what speaks for them."""
-        coming = Counter(rule[1] for rule in rules if rule[1].is_word)
+        """Returns how often to draw by each rule: rare words more often, to all places; phrases by their evidence."""
+        places = Counter[Key]()
+        for leaving, coming in rules:
+            places[coming] += len(self._sites[leaving])
         return [
-            (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
-            if rule[0].is_word and rule[1].is_word
-            else self._evidence.right[rule] ** 0.5
-            for rule in rules
+            len(self._sites[leaving]) / (places[coming] * self._often[coming.x[0]])
+            if leaving.is_word and coming.is_word
+            else self._evidence.right[leaving, coming] ** 0.5
+            for leaving, coming in rules
         ]
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
@@ -408,6 +416,14 @@ class Phrases:
             },
         )
         return Example(x, sentence.y, provenance)
+
+
+def _drawn(at: Mapping[Place, Sequence[Site]], rng: np.random.Generator, *, evenly: bool) -> Site:
+    """Draws a phrase; evenly: from all places equally often."""
+    groups = [*at.values()]
+    if evenly:
+        groups = [groups[int(rng.integers(len(groups)))]]
+    return next(islice(chain.from_iterable(groups), int(rng.integers(sum(map(len, groups)))), None))
 
 
 def _work(sentence: Sentence) -> int:
