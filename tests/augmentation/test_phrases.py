@@ -126,19 +126,17 @@ def test_samples_are_right_where_no_such_phrase_was_seen(kind: str) -> None:
     known = make()
     samples = drawn(known)
     assert len(samples) == len({sample.x for sample in samples}) == 300
-    wrong = [sample for sample in samples if interpret(sample.x) != sample.y]
-    assert len(wrong) <= (kind == "flat")  # of 400 commands, an agreement can be an accident
+    assert [sample for sample in samples if interpret(sample.x) != sample.y] == []
     assert not {sample.x for sample in samples} & {each.x for each in known}
     assert not any(is_unseen(each.x) and len(each.x) > 2 for each in known)
     assert sum(is_unseen(sample.x) for sample in samples) >= 8
 
 
-@pytest.mark.parametrize(("kind", "word"), [("brackets", "the"), ("statements", "on")])
-def test_what_can_be_nested_in_itself_is_nested_deeper_than_in_any_example(kind: str, word: str) -> None:
-    make, interpret, _ = KINDS[kind]
+def test_what_can_be_nested_in_itself_is_nested_deeper_than_in_any_example() -> None:
+    make, interpret, _ = KINDS["statements"]
     known = make()
-    deep = [sample for sample in drawn(known) if sample.x.count(word) > max(each.x.count(word) for each in known) + 2]
-    assert len(deep) >= 10
+    deep = [sample for sample in drawn(known) if sample.x.count("on") > max(each.x.count("on") for each in known) + 2]
+    assert len(deep) >= 3
     assert all(interpret(sample.x) == sample.y for sample in deep)
 
 

@@ -8,7 +8,7 @@ pairs of training examples tell for every two kinds of phrases how often an exch
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -57,8 +57,12 @@ STALE = 1000
 CAPITAL = 0.9
 """First words are written small inside of sentences if more than this share of the inputs begins with a capital."""
 
-TRIED = 20
-"""After so many draws in vain, another phrase is nested in itself."""
+NESTED, NESTED_EVIDENCE, TRIED = 0.5, 2, 20
+"""How many samples have a phrase nested in itself, for each of another kind; how many frames have to show that it may
+be; after how many draws in vain another phrase is."""
+
+GOING_ON = 0.9
+"""How often a phrase that was nested in itself is nested once more."""
 
 LONGER = 3
 """Samples are at most so many times as long as the longest training input and output."""
@@ -83,10 +87,6 @@ class View(Protocol):
         """Returns what is left of an output, and a phrase's part, with holes; None if parts change when they move."""
 
 
-Place = tuple[str, str]
-"""What stands before and after a phrase."""
-
-
 class Site(NamedTuple):
     """A phrase in its example."""
 
@@ -98,7 +98,7 @@ class Site(NamedTuple):
         return Site(self.sentence, self.cut._replace(frame_x=((), ()), frame_y=None))
 
     @property
-    def place(self) -> Place:
+    def place(self) -> tuple[str, str]:
         """What stands before and after it."""
         return self.sentence.neighbors(self.cut.start, self.cut.stop)
 
@@ -116,7 +116,7 @@ class _Evidence:
 
     right: Counter[tuple[Key, Key]] = field(default_factory=Counter)
     wrong: Counter[tuple[Key, Key]] = field(default_factory=Counter)
-    places: dict[tuple[Key, Key], set[Place]] = field(default_factory=lambda: defaultdict(set))
+    places: dict[tuple[Key, Key], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
 
     def refuted(self) -> set[tuple[str, str]]:
         """Returns words that cannot take another's place: (leaving, coming)."""
@@ -149,7 +149,7 @@ class _Frames:
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
-        self._places: dict[Hashable, Place] = {}
+        self._places: dict[Hashable, tuple[str, str]] = {}
         self._often: Counter[Key] = Counter()
 
     def add(self, site: Site) -> None:
@@ -210,15 +210,20 @@ class Phrases:
         self._known = {(self._lower(example.x), example.y) for example in examples}
         sentences = self._sentences(fitting, known, frames)
         self._view.learn(sentences)
-        self._sites: dict[Key, dict[Place, list[Site]]] = defaultdict(lambda: defaultdict(list))
+        self._sites: dict[Key, list[Site]] = defaultdict(list)
         for sentence in sentences:
             for site in self._cut(sentence):
                 frames.add(site)
-                self._sites[site.cut.key][site.place].append(site.kept())
+                self._sites[site.cut.key].append(site.kept())
         self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
-        self.rules = self._evidence.rules({key: sum(map(len, at.values())) for key, at in self._sites.items()})
-        self._longer = dict.fromkeys(rule for rule in self.rules if len(rule[0].x) < len(rule[1].x) > 1)
+        often = {key: len(sites) for key, sites in self._sites.items()}
+        self.rules = self._evidence.rules(often)
+        self._longer = {
+            rule
+            for rule in self.rules
+            if len(rule[0].x) < len(rule[1].x) > 1 and self._evidence.right[rule] >= NESTED_EVIDENCE
+        }
         self._words_for: dict[str, set[str]] = defaultdict(set)
         for one, other in self.rules:
             if one.is_word and other.is_word:
@@ -285,17 +290,16 @@ class Phrases:
 
     def _nesting(self) -> list[tuple[Key, Key]]:
         """Returns the rules by which a longer phrase takes the place of a shorter one, and can be nested in itself."""
-        shown = {coming: next(iter(self._sites[coming].values()))[0] for _, coming in self._longer}
+        shown = {coming: self._sites[coming][0] for _, coming in self._longer}
         nested = {kind for kind, (sentence, cut) in shown.items() if self._inside(sentence, cut.start, cut.stop, kind)}
-        return [rule for rule in self._longer if rule[1] in nested]
+        return [rule for rule in self.rules if rule in self._longer and rule[1] in nested]
 
     def _draw(
-        self, rule: tuple[Key, Key], sites: Mapping[Key, Mapping[Place, list[Site]]], rng: np.random.Generator
+        self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
     ) -> tuple[Tokens, Site, Site] | None:
         """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
         one, other = rule
-        site = _drawn(sites[one], rng, evenly=one.is_word and other.is_word)  # a rare word comes to rare places, too
-        coming = _drawn(sites[other], rng, evenly=False)
+        site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
         if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
@@ -312,8 +316,8 @@ class Phrases:
 
     def cuts(self) -> Iterator[tuple[Part, Part]]:
         """Yields frames and phrases of the training examples."""
-        for at in self._sites.values():
-            for site in chain.from_iterable(at.values()):
+        for sites in self._sites.values():
+            for site in sites:
                 if site.cut.stop - site.cut.start < len(site.sentence.x) and (parts := self._apart(site)):
                     yield parts
 
@@ -344,9 +348,9 @@ class Phrases:
     def _exchanges(self, novel: Novelty, rng: np.random.Generator) -> Iterator[tuple[Sentence, Site, Site]]:
         """Yields new pairs, each input once and only what is novel: with the phrase that left and the one that came.
 
-        If there are so many, a quarter has a word in the place of another, a quarter a phrase in a place where such
-        phrases were seen, a quarter one in a place where none was; the latter two have a new arrangement of words. In a
-        quarter, a phrase is nested in one of its kind, this in one more, and so on until samples are too long.
+        If there are so many, as many have a word in the place of another as a phrase in a place where such phrases were
+        seen, or one in a place where none was; the latter two have a new arrangement of words. In half as many, a
+        phrase is nested in one of its kind, this perhaps in one more, and so on until samples are too long.
         """
         words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
         phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
@@ -357,9 +361,8 @@ class Phrases:
         ways = ((words, None), (phrases, True), (phrases, False), (nesting, None))
         kinds = [(rules, place) for rules, place in ways if rules]
         ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
-        sites = {
-            key: defaultdict(list, {place: [*found] for place, found in at.items()}) for key, at in self._sites.items()
-        }  # sampling leaves no trace
+        known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
+        sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
         inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
         new, stale, inside = [0] * len(kinds), [0] * len(kinds), list[Site]()
@@ -371,23 +374,23 @@ class Phrases:
                 for place in rng.permutation(len(fresh))[:CUT_ANEW]:
                     for site in self._cut(fresh[place]):
                         if site.cut.key in sites:
-                            sites[site.cut.key][site.place].append(site.kept())
+                            sites[site.cut.key].append(site.kept())
                 generation, fresh, stale = generation + 1, [], [0] * len(kinds)
                 continue
-            which = min(going_on, key=lambda number: new[number])
+            which = min(going_on, key=lambda number: new[number] / (NESTED if kinds[number][0] is nesting else 1))
             stale[which] += 1
             rules, known_place = kinds[which]
             if rules is nesting and inside and stale[which] < TRIED:
                 leaving = inside[int(rng.integers(len(inside)))]
                 rule = deeper[leaving.cut.key][int(rng.integers(len(deeper[leaving.cut.key])))]
-                drawn = self._draw(rule, {**sites, rule[0]: {leaving.place: [leaving]}}, rng)
+                drawn = self._draw(rule, {rule[0]: [leaving], rule[1]: sites[rule[1]]}, rng)
             else:
                 rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
                 drawn = self._draw(rule, sites, rng)
             if drawn is None:
                 continue
             x, site, coming = drawn
-            if known_place not in (None, site.place in self._sites[coming.cut.key]):
+            if known_place not in (None, site.place in known_places[coming.cut.key]):
                 continue
             if (x in inputs and novel != "pair") or x in made or len(x) > self._longest[0]:
                 continue
@@ -411,21 +414,20 @@ class Phrases:
             stale[which] = 0
             if rules is nesting:
                 start, length = site.cut.start, coming.cut.stop - coming.cut.start
-                inside = self._inside(sentence, start, start + length, coming.cut.key)
+                further = rng.random() < GOING_ON
+                inside = self._inside(sentence, start, start + length, coming.cut.key) if further else []
             elif len(x) <= LONGEST_INPUT and len(y) <= LONGEST_OUTPUT:
                 fresh.append(sentence)
             yield sentence, site, coming
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
-        """Returns how often to draw by each rule: rare words more often, to all places; phrases by their evidence."""
-        places = Counter[Key]()
-        for leaving, coming in rules:
-            places[coming] += len(self._sites[leaving])
+        """Returns how often to draw by each rule: rare words more often, phrases by what speaks for them."""
+        coming = Counter(rule[1] for rule in rules if rule[1].is_word)
         return [
-            len(self._sites[leaving]) / (places[coming] * self._often[coming.x[0]])
-            if leaving.is_word and coming.is_word
-            else self._evidence.right[leaving, coming] ** 0.5
-            for leaving, coming in rules
+            (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
+            if rule[0].is_word and rule[1].is_word
+            else self._evidence.right[rule] ** 0.5
+            for rule in rules
         ]
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:
@@ -449,14 +451,6 @@ class Phrases:
             },
         )
         return Example(x, sentence.y, provenance)
-
-
-def _drawn(at: Mapping[Place, Sequence[Site]], rng: np.random.Generator, *, evenly: bool) -> Site:
-    """Draws a phrase; evenly: from all places equally often."""
-    groups = [*at.values()]
-    if evenly:
-        groups = [groups[int(rng.integers(len(groups)))]]
-    return next(islice(chain.from_iterable(groups), int(rng.integers(sum(map(len, groups)))), None))
 
 
 def _work(sentence: Sentence) -> int:
