@@ -27,8 +27,20 @@ NOTHING = "none"
 FILLED_IN = ("vocabulary", "network.prototypes")
 """Fields that follow from other settings or from the data."""
 
-BOTH = "geca and recombination"
-Method = Literal["none", "oversample", "geca", "recombination", "geca and recombination", "direct"]
+AND = " and "
+"""Stands between methods whose samples are put together."""
+
+Method = Literal[
+    "none",
+    "oversample",
+    "geca",
+    "paradigms",
+    "recombination",
+    "geca and recombination",
+    "paradigms and recombination",
+    "paradigms and geca and recombination",
+    "direct",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +76,7 @@ class Settings:
         rare_tags: Which tags of word forms may be rare: all; named ones (PST, not 1S) as in the authors' code; or the
             tenses PST and FUT, one of which each sample has that the paper prints.
         n: How many samples.
+        paradigms: How many of these are `Paradigms`' own, where that is the method or one of several.
         p_aug: How often a predictor sees one; None: all examples count alike.
         predictor: How predictors are trained.
     """
@@ -82,12 +95,14 @@ class Settings:
     rare_tags: Literal["all", "named", "tenses"] = "all"
     direct: Direct = field(default_factory=Direct)
     n: int = 400
+    paradigms: int = 1_000
     p_aug: float | None = 0.0
     predictor: Recipe = SCAN_PREDICTOR
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise RecombineError(f"n is {self.n}; expected at least 1.")
+        for name in ("n", "paradigms"):
+            if getattr(self, name) < 1:
+                raise RecombineError(f"{name} is {getattr(self, name)}; expected at least 1.")
         if self.p_aug is not None and not 0 <= self.p_aug < 1:
             raise RecombineError(f"p_aug is {self.p_aug}; expected at least 0 and less than 1.")
         if self.prototypes not in (0, 1, 2):
@@ -98,8 +113,8 @@ class Settings:
         """The settings of what predictors need: samples by one method each, or direct inference, which needs none."""
         if self.method == "none":
             return ()
-        methods: tuple[Method, ...] = ("geca", "recombination") if self.method == BOTH else (self.method,)
-        return tuple(replace(self, method=method) for method in methods)
+        each = [replace(self, method=method) for method in self.method.split(AND)]  # type: ignore[arg-type]
+        return tuple(replace(one, n=self.paradigms) if one.method == "paradigms" else one for one in each)
 
 
 WORD_FORMS = Settings(

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from recombine.augmentation.geca import GECA
+from recombine.augmentation.paradigms import Paradigms
 from recombine.augmentation.protocol import Augmenter, Samples, Validator, together
 from recombine.augmentation.recombination import Prior, Recombination
 from recombine.augmentation.resample import Oversampler, Resampler
@@ -190,7 +191,7 @@ class Work:
             effort = SAMPLING * (BEAM if settings.sampling.decoding.strategy == "beam" else 1.0)
         else:
             inputs |= {"train": self.train_digest, "seeds": list(self.seeds)}
-            inputs |= {"oversample": True} if settings.method == "oversample" else {"geca": described(settings.geca)}
+            inputs[settings.method] = described(settings.geca) if settings.method == "geca" else True
             effort = BY_RULE
         found["samples"] = Stage("samples", inputs, effort * len(self.seeds))
         return found
@@ -412,8 +413,9 @@ def drawn(
         task = found[number]
         by_rule: Augmenter = Oversampler(_resampler(settings, task))
         accept = None
-        if settings.method == "geca":
-            by_rule, accept = GECA(**described(settings.geca)), _accept(settings, task)
+        if settings.method != "oversample":
+            by_rule = GECA(**described(settings.geca)) if settings.method == "geca" else Paradigms()
+            accept = _accept(settings, task)
         by_rule.fit(task.train)
         own = [seed for of, seed in zip(tasks, seeds, strict=True) if of is task]
         return [by_rule.sample(settings.n, seed, accept) for seed in own]
