@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, permutations, product
+from itertools import combinations, islice, permutations, product
 from os.path import commonprefix
 from typing import NamedTuple, Self
 
@@ -149,10 +149,10 @@ class Analogies:
 
     def __init__(self, words: Iterable[Word]) -> None:
         cells: dict[Tags, list[Word]] = defaultdict(list)
-        self._before: set[tuple[str, str]] = set()  # tags that stand before others
+        self._before: set[tuple[str, str, str]] = set()  # kinds of words, and tags that stand before others in them
         for word in words:
             cells[frozenset(word.tags)].append(word)
-            self._before.update((tag, other) for place, tag in enumerate(word.tags) for other in word.tags[place:])
+            self._before.update((word.kind, *two) for two in combinations(word.tags, 2))
         self._cells = {tags: held[:MOST_WORDS] for tags, held in cells.items()}
         pairs: dict[Delta, list[tuple[Tags, Tags]]] = defaultdict(list)
         for old, new in permutations(cells, 2):
@@ -240,11 +240,13 @@ class Analogies:
         return tables
 
     def _arranged(self, tags: Tokens, delta: Delta) -> Tokens:
-        """Returns tags after a change, in the order in which the words have them."""
+        """Returns tags after a change: those that come stand where others leave, as far as they do so elsewhere."""
         found = [tag for tag in tags if tag not in delta.leaving]
         for tag in sorted(delta.coming):
-            place = next((place for place, other in enumerate(found) if (tag, other) in self._before), len(found))
-            found.insert(place, tag)
+            behind = [place + 1 for place, other in enumerate(found) if (delta.kind, other, tag) in self._before]
+            before = [place for place, other in enumerate(found) if (delta.kind, tag, other) in self._before]
+            first = min(map(tags.index, delta.leaving))
+            found.insert(max([min([first, *before]), *behind]), tag)
         return tuple(found)
 
 
