@@ -1,10 +1,9 @@
 """Paradigms: lemmas take the exponents of other lemmas' forms, and exponents that no form has follow by analogy."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice, permutations, product
-from os.path import commonprefix
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -27,6 +26,9 @@ from recombine.inflection import are_inflections, split_analysis
 
 CONTEXT = 2
 """So many characters beside those that change are looked at."""
+
+STEM_CONTEXT, STEM = 4, 3
+"""The same where forms are read from the stem; which is up to so many characters shorter than what a form shares."""
 
 ALIKE = 2
 """Lemmas that end (or begin) with the same so many characters are alike there."""
@@ -52,6 +54,9 @@ LIKELY = 0.3
 NEARER = 4
 """For each further character that two lemmas share, so many times as much speaks for an exponent of the one."""
 
+BORDER = "\0"
+"""Where the stem ends; no file has it in a word."""
+
 Tags = frozenset[str]
 
 
@@ -67,8 +72,12 @@ class End(NamedTuple):
     new: str
 
     def after(self, cut: int) -> str:
-        """Returns what the form has after all of the lemma but so many of its last characters, at least those of its own."""
+        """Returns what the form has instead of so many of the lemma's last characters, at least those of its own."""
         return self.form[len(self.form) - len(self.new) + len(self.old) - cut :]
+
+    def mark(self, cut: int) -> str:
+        """Returns so many of the lemma's last characters, with what marks where they begin."""
+        return BORDER + self.lemma[len(self.lemma) - cut :]
 
 
 class Word(NamedTuple):
@@ -131,10 +140,10 @@ class Exponent(NamedTuple):
     shown_by: Word
 
     def of(self, lemma: str) -> tuple[str, float] | None:
-        """Returns the form of a lemma with this exponent and what speaks for it; None if the lemma is of another class."""
+        """Returns the form of a lemma with this exponent and what speaks for it; None if the lemma ends otherwise."""
         weight = self.likely
         for end, name in zip(self.word.ends, (lemma[::-1], lemma), strict=True):
-            shared = len(commonprefix((end.lemma[::-1], name[::-1])))
+            shared = _shared(end.lemma[::-1], name[::-1])
             if shared < len(end.old) or (end.old and shared < ALIKE):
                 return None
             if end.old != end.new:
@@ -145,32 +154,28 @@ class Exponent(NamedTuple):
 
 
 class Analogies:
-    """How the ends of forms change when some tags replace others: as beside two other sets of tags, so beside a third."""
+    """How forms change when some tags replace others: as beside two other sets of tags, so beside a third."""
 
     def __init__(self, words: Iterable[Word]) -> None:
         cells: dict[Tags, list[Word]] = defaultdict(list)
-        self._before: set[tuple[str, str, str]] = set()  # kinds of words, and tags that stand before others in them
+        self._order: set[tuple[str, str, str]] = set()  # kinds of words, and two tags of theirs, one behind the other
         for word in words:
             cells[frozenset(word.tags)].append(word)
-            self._before.update((word.kind, *two) for two in combinations(word.tags, 2))
-        self._cells = {tags: held[:MOST_WORDS] for tags, held in cells.items()}
-        pairs: dict[Delta, list[tuple[Tags, Tags]]] = defaultdict(list)
-        for old, new in permutations(cells, 2):
-            kind = cells[old][0].kind
-            if 0 < len(old - new) <= MOST_TAGS and 0 < len(new - old) <= MOST_TAGS and cells[new][0].kind == kind:
-                pairs[Delta(old - new, new - old, kind)].append((old, new))
+            self._order.update((word.kind, *two) for two in combinations(word.tags, 2))
+        pairs: dict[Delta, list[tuple[Sequence[Word], Sequence[Word]]]] = defaultdict(list)
+        for (old, words_before), (new, words_after) in permutations(cells.items(), 2):
+            kinds = words_before[0].kind, words_after[0].kind
+            if kinds[0] == kinds[1] and all(0 < len(tags) <= MOST_TAGS for tags in (old - new, new - old)):
+                pairs[Delta(old - new, new - old, kinds[0])].append((words_before, words_after))
         self._pairs = {delta: found for delta, found in pairs.items() if len(found) > 1}
-        self._shown: dict[Delta, int] = {}  # by so many words
-        self._common: dict[Delta, Tags] = {}  # the tags that nearly all words have that show a change
+        self._shown, self._conditions = dict[Delta, int](), dict[Delta, Tags]()
         for delta, found in self._pairs.items():
-            held_by: Counter[str] = Counter()
-            for old, new in found:
-                held_by.update(dict.fromkeys(old & new, len(cells[old]) + len(cells[new])))
-            self._shown[delta] = sum(len(cells[tags]) for pair in found for tags in pair)
-            limit = NEARLY_ALL * self._shown[delta]
-            self._common[delta] = frozenset(tag for tag, number in held_by.items() if number >= limit)
-        self._tables: dict[Delta, list[Table]] = {}
-        self._known: dict[tuple[Delta, int, str], tuple[str, float] | None] = {}
+            held_by = Counter(tag for pair in found for held in pair for word in held for tag in word.tags)
+            self._shown[delta] = sum(len(held) for pair in found for held in pair)
+            nearly_all = {tag for tag, number in held_by.items() if number >= NEARLY_ALL * self._shown[delta]}
+            self._conditions[delta] = frozenset(nearly_all)
+        self._tables: dict[Delta, dict[View, Table]] = {}
+        self._known: dict[tuple[Delta, tuple[View, ...], str], tuple[str, float] | None] = {}
 
     def exponents(self, words: Iterable[Word], accept: Callable[[Word], bool]) -> dict[Tags, list[Exponent]]:
         """Returns the exponents of some words, and of those accepted that follow from these, by tags."""
@@ -190,68 +195,105 @@ class Analogies:
     def _following(self, exponent: Exponent) -> Iterator[Exponent]:
         """Yields what follows from an exponent by one analogy each."""
         word = exponent.word
-        tags = frozenset(word.tags)
-        applying = [delta for delta in self._pairs if delta.applies(word.kind, tags)]
-        # Moods that only the present has may tell nothing of the past, where persons change alike in several tenses.
-        unconditional = [delta for delta in applying if self._common[delta] <= tags]
-        nearly = [delta for delta in applying if len(self._common[delta] - tags) <= 1]
-        enough = sum(map(self._shown.__getitem__, unconditional)) > ENOUGH * sum(map(self._shown.__getitem__, nearly))
-        usual = unconditional if enough else nearly
-        for delta in (delta for delta in usual if not any(map(delta.is_more_than, usual))):
-            ends, likely = [], exponent.likely
-            for side, end in enumerate(word.ends):
-                text = end.after(min(len(end.old) + CONTEXT, len(end.lemma)))
-                changed = self._changed(delta, side, text)
-                if changed is None:
-                    break
-                ends.append((text, changed[0]))
-                likely *= changed[1]
-            else:
-                (start, before), (stop, after) = ends
-                if len(start) + len(stop) <= len(word.form):
-                    form = before[::-1] + word.form[len(start) : len(word.form) - len(stop)] + after
-                    made = Word.of(_example(word.lemma, self._arranged(word.tags, delta), form))
-                    yield Exponent(made, likely, exponent.shown_by)
+        for delta in self._deltas(word):
+            beginning, end = (self._changed(delta, side, each) for side, each in enumerate(word.ends))
+            if beginning is None or end is None or len(beginning.old) + len(end.old) > len(word.form):
+                continue
+            middle = word.form[len(beginning.old) : len(word.form) - len(end.old)]
+            form = beginning.new[::-1] + middle + end.new
+            made = Word.of(_example(word.lemma, self._arranged(word.tags, delta), form))
+            yield Exponent(made, exponent.likely * beginning.likely * end.likely, exponent.shown_by)
 
-    def _changed(self, delta: Delta, side: int, text: str) -> tuple[str, float] | None:
-        """Returns what an end of a form becomes, and how likely; the longest part of it that was seen decides."""
-        key = delta, side, text
+    def _deltas(self, word: Word) -> list[Delta]:
+        """Returns how the tags of a word may change.
+
+        Moods that only the present has tell nothing of the past. So where enough examples of changes have no tag in
+        common that the word lacks, only these changes are made; else those that have one, too.
+        """
+        tags = frozenset(word.tags)
+        lacking = {
+            delta: len(self._conditions[delta] - tags) for delta in self._pairs if delta.applies(word.kind, tags)
+        }
+        shown = [sum(self._shown[delta] for delta, number in lacking.items() if number <= most) for most in (0, 1)]
+        most = 0 if shown[0] > ENOUGH * shown[1] else 1
+        found = [delta for delta, number in lacking.items() if number <= most]
+        return [delta for delta in found if not any(map(delta.is_more_than, found))]
+
+    def _changed(self, delta: Delta, side: int, end: End) -> "Changed | None":
+        """Returns what becomes of an end of a form, read from outside or, if that tells nothing, from the stem."""
+        text = end.after(min(len(end.old) + CONTEXT, len(end.lemma)))
+        if (found := self._likeliest(delta, ((side, True), (side, False)), text)) is not None:
+            return Changed(text, *found)
+        for cut in range(len(end.old), min(len(end.old) + STEM, len(end.lemma))):
+            text = end.after(cut)
+            found = self._likeliest(delta, ((side, None),), text[::-1] + end.mark(cut))
+            if found is not None:
+                return Changed(text, found[0].partition(BORDER)[0][::-1], found[1])
+        return None
+
+    def _likeliest(self, delta: Delta, views: tuple["View", ...], text: str) -> tuple[str, float] | None:
+        """Returns what a text becomes by the first view that tells, and how likely that is."""
+        key = delta, views, text
         if key not in self._known:
             if delta not in self._tables:
-                self._tables[delta] = self._table(delta)
-            tables = self._tables[delta][side::2]
-            self._known[key] = next(filter(None, (_likeliest(table, text) for table in tables)), None)
+                self._tables[delta] = self._read(delta)
+            tables = self._tables[delta]
+            self._known[key] = next(filter(None, (_likeliest(tables[view], text) for view in views)), None)
         return self._known[key]
 
-    def _table(self, delta: Delta) -> list["Table"]:
-        """Returns what ends become: beginnings and ends of words whose lemmas end alike, then of all words."""
-        tables: list[Table] = [defaultdict(lambda: defaultdict(Counter)) for _ in range(4)]
-        for number, (old, new) in enumerate(self._pairs[delta]):
-            for one, other in product(self._cells[old], self._cells[new]):
-                for side, (end, other_end) in enumerate(zip(one.ends, other.ends, strict=True)):
-                    cut = max(len(end.old), len(other_end.old))
-                    if cut and end.lemma[-cut:] != other_end.lemma[-cut:]:
+    def _read(self, delta: Delta) -> dict["View", "Table"]:
+        """Returns how ends of words become ends of others, beside each set of other tags."""
+        tables: dict[View, Table] = defaultdict(lambda: defaultdict(lambda: defaultdict(Counter)))
+        for beside, pair in enumerate(self._pairs[delta]):
+            for one, other in product(*([word.ends for word in held[:MOST_WORDS]] for held in pair)):
+                alike = one[1].lemma[-ALIKE:] == other[1].lemma[-ALIKE:]
+                for side, (end, after) in enumerate(zip(one, other, strict=True)):
+                    cut = max(len(end.old), len(after.old))
+                    if (mark := end.mark(cut)) != after.mark(cut):
                         continue
-                    ends = end.after(cut), other_end.after(cut)
-                    shared = len(commonprefix(ends))
-                    for start in range(max(shared - CONTEXT, 0), shared + 1):
-                        for table in tables[side :: 2] if one.lemma[-ALIKE:] == other.lemma[-ALIKE:] else tables[side + 2 :: 2]:
-                            table[ends[0][start:]][number][ends[1][start:]] += 1
+                    texts = end.after(cut), after.after(cut)
+                    for kind in {alike, False}:
+                        _note(tables[side, kind], beside, texts, CONTEXT)
+                    _note(tables[side, None], beside, [text[::-1] + mark for text in texts], STEM_CONTEXT)
         return tables
 
     def _arranged(self, tags: Tokens, delta: Delta) -> Tokens:
         """Returns tags after a change: those that come stand where others leave, as far as they do so elsewhere."""
         found = [tag for tag in tags if tag not in delta.leaving]
         for tag in sorted(delta.coming):
-            behind = [place + 1 for place, other in enumerate(found) if (delta.kind, other, tag) in self._before]
-            before = [place for place, other in enumerate(found) if (delta.kind, tag, other) in self._before]
+            behind = [place + 1 for place, other in enumerate(found) if (delta.kind, other, tag) in self._order]
+            before = [place for place, other in enumerate(found) if (delta.kind, tag, other) in self._order]
             first = min(map(tags.index, delta.leaving))
             found.insert(max([min([first, *before]), *behind]), tag)
         return tuple(found)
 
 
+class Changed(NamedTuple):
+    """What an end of a form was and becomes, and how likely that is."""
+
+    old: str
+    new: str
+    likely: float
+
+
+View = tuple[int, bool | None]
+"""Beginnings (0) or ends (1), and whether only of words whose lemmas end alike; None: read from the stem."""
+
 Table = dict[str, dict[int, Counter[str]]]
 """What ends of forms become, and how often, beside each other set of tags."""
+
+
+def _shared(one: str, other: str) -> int:
+    """Returns how many of their first characters two texts share."""
+    return next((place for place, char in enumerate(one) if other[place : place + 1] != char), len(one))
+
+
+def _note(table: Table, beside: int, texts: Sequence[str], context: int) -> None:
+    """Notes that one text became another, with as many characters of what they share before that as is asked for."""
+    old, new = texts
+    shared = _shared(old, new)
+    for start in range(max(shared - context, 0), shared + 1):
+        table[old[start:]][beside][new[start:]] += 1
 
 
 def _example(lemma: str, tags: Tokens, form: str) -> Example:
@@ -262,10 +304,11 @@ def _likeliest(table: Table, text: str) -> tuple[str, float] | None:
     """Returns what a text becomes if its end changes as in a table, and how likely, beside any other tags, that is."""
     for start in range(len(text) + 1):
         seen = table.get(text[start:], {})
-        shares: Counter[str] = Counter()
+        shares: dict[str, float] = defaultdict(float)
         for counts in seen.values():
+            total = counts.total()
             for new, number in counts.items():
-                shares[new] += number / counts.total()
+                shares[new] += number / total
         new, share = max(shares.items(), key=lambda item: item[1], default=("", 0.0))
         if len(seen) > 1 and share > LIKELY * (len(seen) + 0.5):
             return text[:start] + new, share / (len(seen) + 0.5)
@@ -332,22 +375,24 @@ class Paradigms:
         """Yields forms of all lemmas for a set of tags."""
         known = {word.lemma for word in self._words if tags == frozenset(word.tags)}
         kind = exponents[0].word.kind
-        lemmas = {word.lemma: word for word in self._words if word.kind == kind and word.lemma not in known}
+        own = {word.lemma: word for word in self._words if word.kind == kind and word.lemma not in known}
+        lemmas = [*own.items()]
         for place in in_random_order(len(lemmas), rng):
-            lemma, word = [*lemmas.items()][place]
-            votes: Counter[str] = Counter()
+            lemma, word = lemmas[place]
+            votes: dict[str, float] = defaultdict(float)
             best: dict[str, tuple[float, Exponent]] = {}
             for exponent in exponents:
                 if (found := exponent.of(lemma)) is not None:
                     form, weight = found
-                    votes[form] += weight  # type: ignore[assignment]
-                    best[form] = max(best.get(form, (0.0, exponent)), (weight, exponent), key=lambda each: each[0])
+                    votes[form] += weight
+                    if form not in best or best[form][0] < weight:
+                        best[form] = weight, exponent
             if votes:
-                form, weight = votes.most_common(1)[0]
+                form = max(votes, key=votes.__getitem__)
                 exponent = best[form][1]
                 provenance = Provenance(
                     method="paradigms",
                     prototypes=(exponent.shown_by.example, word.example),
-                    details={"likely": round(weight / votes.total(), 3)},
+                    details={"likely": round(votes[form] / sum(votes.values()), 3)},
                 )
                 yield _example(lemma, exponent.word.tags, form).with_provenance(provenance)
