@@ -95,4 +95,5 @@ def _tiny(found: Settings) -> Settings:
         predictor=tiny(found.predictor, 2, None),
         sampling=replace(found.sampling, patience=20, batch=64),
         n=8,
+        paradigms=8,
     )

@@ -60,7 +60,8 @@ class Settings:
 
     Attributes:
         method: Where new examples come from, or ``direct``: the recombination network predicts by itself.
-            ``oversample``: rare originals once more; ``geca and recombination``: the samples of both.
+            ``oversample``: rare originals once more; ``geca and recombination``: the samples of both. ``paradigms`` is
+            for word forms only.
         neighborhood: Which prototypes each training example is rebuilt from.
         prototypes: n of the recombination network.
         deviations: See `Recombination`.
@@ -76,7 +77,7 @@ class Settings:
         rare_tags: Which tags of word forms may be rare: all; named ones (PST, not 1S) as in the authors' code; or the
             tenses PST and FUT, one of which each sample has that the paper prints.
         n: How many samples.
-        paradigms: How many of these are `Paradigms`' own, where that is the method or one of several.
+        paradigms: How many samples by `Paradigms`, where that is the method or one of several.
         p_aug: How often a predictor sees one; None: all examples count alike.
         predictor: How predictors are trained.
     """
