@@ -132,14 +132,6 @@ def test_samples_are_right_where_no_such_phrase_was_seen(kind: str) -> None:
     assert sum(is_unseen(sample.x) for sample in samples) >= 8
 
 
-def test_what_can_be_nested_in_itself_is_nested_deeper_than_in_any_example() -> None:
-    make, interpret, _ = KINDS["statements"]
-    known = make()
-    deep = [sample for sample in drawn(known) if sample.x.count("on") > max(each.x.count("on") for each in known) + 2]
-    assert len(deep) >= 3
-    assert all(interpret(sample.x) == sample.y for sample in deep)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_token_is_the_one_that_its_source_names(kind: str) -> None:
     for sample in drawn(KINDS[kind][0](), 100):

@@ -57,13 +57,6 @@ STALE = 1000
 CAPITAL = 0.9
 """First words are written small inside of sentences if more than this share of the inputs begins with a capital."""
 
-NESTED, NESTED_EVIDENCE, TRIED = 0.5, 2, 20
-"""How many samples have a phrase nested in itself, for each of another kind; how many frames have to show that it may
-be; after how many draws in vain another phrase is."""
-
-GOING_ON = 0.9
-"""How often a phrase that was nested in itself is nested once more."""
-
 LONGER = 3
 """Samples are at most so many times as long as the longest training input and output."""
 
@@ -217,13 +210,7 @@ class Phrases:
                 self._sites[site.cut.key].append(site.kept())
         self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
-        often = {key: len(sites) for key, sites in self._sites.items()}
-        self.rules = self._evidence.rules(often)
-        self._longer = {
-            rule
-            for rule in self.rules
-            if len(rule[0].x) < len(rule[1].x) > 1 and self._evidence.right[rule] >= NESTED_EVIDENCE
-        }
+        self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
         self._words_for: dict[str, set[str]] = defaultdict(set)
         for one, other in self.rules:
             if one.is_word and other.is_word:
@@ -271,28 +258,13 @@ class Phrases:
                 found.append(sentence)
         return found
 
-    def _cut(self, sentence: Sentence, first: int = 0, last: int | None = None) -> Iterator[Site]:
-        """Yields the phrases of a sentence, or of words first to last - 1 of it, but for these as a whole."""
-        last = len(sentence.x) if last is None else last
-        for start in range(first, last):
-            for stop in range(start + 1, min(last, start + LONGEST_PHRASE) + 1):
+    def _cut(self, sentence: Sentence) -> Iterator[Site]:
+        length = len(sentence.x)
+        for start in range(length):
+            for stop in range(start + 1, min(length, start + LONGEST_PHRASE) + 1):
                 for cut in self._view.cuts(sentence, start, stop):
-                    if stop - start < last - first or cut.key.is_word:
+                    if stop - start < length or cut.key.is_word:
                         yield Site(sentence, cut)
-
-    def _inside(self, sentence: Sentence, first: int, last: int, kind: Key) -> list[Site]:
-        """Returns the phrases in one of a kind whose place this kind was seen to take: it can be nested in itself."""
-        return [
-            site.kept()
-            for site in self._cut(sentence, first, last)
-            if (site.cut.key, kind) in self._longer and site.place in self._evidence.places[site.cut.key, kind]
-        ]
-
-    def _nesting(self) -> list[tuple[Key, Key]]:
-        """Returns the rules by which a longer phrase takes the place of a shorter one, and can be nested in itself."""
-        shown = {coming: self._sites[coming][0] for _, coming in self._longer}
-        nested = {kind for kind, (sentence, cut) in shown.items() if self._inside(sentence, cut.start, cut.stop, kind)}
-        return [rule for rule in self.rules if rule in self._longer and rule[1] in nested]
 
     def _draw(
         self, rule: tuple[Key, Key], sites: Mapping[Key, Sequence[Site]], rng: np.random.Generator
@@ -348,24 +320,18 @@ class Phrases:
     def _exchanges(self, novel: Novelty, rng: np.random.Generator) -> Iterator[tuple[Sentence, Site, Site]]:
         """Yields new pairs, each input once and only what is novel: with the phrase that left and the one that came.
 
-        If there are so many, as many have a word in the place of another as a phrase in a place where such phrases were
-        seen, or one in a place where none was; the latter two have a new arrangement of words. In half as many, a
-        phrase is nested in one of its kind, this perhaps in one more, and so on until samples are too long.
+        If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
+        phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
         """
         words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
         phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
-        nesting = self._nesting()
-        deeper = defaultdict[Key, list[tuple[Key, Key]]](list)
-        for rule in nesting:
-            deeper[rule[0]].append(rule)
-        ways = ((words, None), (phrases, True), (phrases, False), (nesting, None))
-        kinds = [(rules, place) for rules, place in ways if rules]
+        kinds = [(rules, place) for rules, place in ((words, None), (phrases, True), (phrases, False)) if rules]
         ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
         known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
         sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
         inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
-        new, stale, inside = [0] * len(kinds), [0] * len(kinds), list[Site]()
+        new, stale = [0] * len(kinds), [0] * len(kinds)
         while True:
             going_on = [number for number in range(len(kinds)) if stale[number] < STALE]
             if len(fresh) >= PER_GENERATION or not going_on:
@@ -377,16 +343,11 @@ class Phrases:
                             sites[site.cut.key].append(site.kept())
                 generation, fresh, stale = generation + 1, [], [0] * len(kinds)
                 continue
-            which = min(going_on, key=lambda number: new[number] / (NESTED if kinds[number][0] is nesting else 1))
+            which = min(going_on, key=lambda number: new[number])
             stale[which] += 1
             rules, known_place = kinds[which]
-            if rules is nesting and inside and stale[which] < TRIED:
-                leaving = inside[int(rng.integers(len(inside)))]
-                rule = deeper[leaving.cut.key][int(rng.integers(len(deeper[leaving.cut.key])))]
-                drawn = self._draw(rule, {rule[0]: [leaving], rule[1]: sites[rule[1]]}, rng)
-            else:
-                rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
-                drawn = self._draw(rule, sites, rng)
+            rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
+            drawn = self._draw(rule, sites, rng)
             if drawn is None:
                 continue
             x, site, coming = drawn
@@ -412,11 +373,7 @@ class Phrases:
             made.add(x)
             new[which] += 1
             stale[which] = 0
-            if rules is nesting:
-                start, length = site.cut.start, coming.cut.stop - coming.cut.start
-                further = rng.random() < GOING_ON
-                inside = self._inside(sentence, start, start + length, coming.cut.key) if further else []
-            elif len(x) <= LONGEST_INPUT and len(y) <= LONGEST_OUTPUT:
+            if len(x) <= LONGEST_INPUT and len(y) <= LONGEST_OUTPUT:
                 fresh.append(sentence)
             yield sentence, site, coming
 
