@@ -1,6 +1,6 @@
 """The record that flows through every stage: a frozen pair of token tuples, with where it came from."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -58,3 +58,15 @@ class Example:
 
     def __str__(self) -> str:
         return f"{' '.join(self.x)} ▷ {' '.join(self.y)}"
+
+
+class Examples(list[Example]):
+    """Examples, and what a token of their texts is, so that what is learned of them reads and writes texts alike.
+
+    Attributes:
+        tokens: ``"words"``, ``"characters"`` or ``"code"``.
+    """
+
+    def __init__(self, examples: Iterable[Example], tokens: str) -> None:
+        super().__init__(examples)
+        self.tokens = tokens

@@ -43,3 +43,16 @@ def test_predictors_read_and_write_texts(tmp_path: Path) -> None:
     assert loaded.tokens_ == "code"
     assert isinstance(loaded.predict(PAIRS[0][0]), str)
     assert Predictor(network=PREDICTOR, epochs=1, tokens="words").fit(PAIRS).tokens_ == "words"
+
+
+def test_what_a_token_was_in_a_file_is_remembered(tmp_path: Path) -> None:
+    (tmp_path / "file.tsv").write_text("".join(f"{x}\t{y}\n" for x, y in own_files.make("questions", 100).train))
+    for kind in ("code", "characters"):
+        examples = read(tmp_path / "file.tsv", tokens=kind)
+        fitted = Predictor(network=PREDICTOR, epochs=1).fit(examples)
+        fitted.save(tmp_path / kind)
+        assert fitted.tokens_ == Predictor.load(tmp_path / kind).tokens_ == GECA().fit(examples).tokens_ == kind
+        assert str(fitted.report_).splitlines()[1] == f"tokens: {kind} (as the file was read)"
+        GECA().fit(examples).save(tmp_path / f"geca-{kind}")
+        assert GECA.load(tmp_path / f"geca-{kind}").tokens_ == kind
+    assert Predictor(network=PREDICTOR, epochs=1).fit(list(examples)).tokens_ == "words"

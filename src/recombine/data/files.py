@@ -14,7 +14,7 @@ from recombine.data.output import replacing
 from recombine.data.text import STANDARD, Line, check_side, decode, join, read_lines, shown
 from recombine.data.vocabulary import have_tags_of_their_own
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Example, Examples, Tokens
 from recombine.inflection import Inflection, are_inflections
 
 _Item = TypeVar("_Item")
@@ -35,8 +35,8 @@ def read(
     format: str = "auto",
     tokens: str | None = None,
     columns: Columns = None,
-) -> list[Example]:
-    """Returns all examples of a file, in its order.
+) -> Examples:
+    """Returns all examples of a file, in its order. Augmenters and predictors that learn of them know their tokens.
 
     Args:
         source: A path, or ``-`` for standard input.
@@ -52,7 +52,7 @@ def read(
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
     tokens = tokens or tokens_of(source, format=format, columns=columns)
-    return _at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source)
+    return Examples(_at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source), tokens)
 
 
 def tokens_of(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str:

@@ -28,7 +28,6 @@ from recombine.augmentation.protocol import (
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import NGRAMS, NOTHING, TOKENS, Rare, Resampler, find_rare, what_is_rare
 from recombine.augmentation.sampler import SamplingSettings, Validators
-from recombine.data.code import kind_of
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.text import shown as shortened
@@ -203,13 +202,14 @@ class OwnDataAugmenter(Settings, ABC):
             augmenter trains one network for each.
         n: How many samples ``sample`` returns by default, and ``fit_resample`` adds.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
-            default: code if all outputs are JSON, else words.
+            default: as in the file that ``read`` gave; else code if all outputs are JSON, or words.
         validator: A function that tells which samples are kept (see ``Judge``), or a `Check`. None: all are.
         agreement: Whether samples that must have something rare are rejected if their output leaves it out; see
             `agreement_filter`.
         progress: Shows how work goes; a function is told, after every epoch, how training goes. None: shown to people
             at a terminal or notebook; False: not shown.
         examples_: The examples it was fitted to.
+        tokens_: What a token of a string was in them.
         report_: What was chosen, how training went, and what was tried, kept and rejected by the last call of
             ``sample``.
     """
@@ -222,6 +222,7 @@ class OwnDataAugmenter(Settings, ABC):
     agreement: bool = True
     progress: Report | Display | bool | None = None
     examples_: tuple[Example, ...] = field(default=(), init=False, repr=False)
+    tokens_: str = field(default="words", init=False, repr=False)
     report_: Account | None = field(default=None, init=False, repr=False)
     _learned: Learned | None = field(default=None, init=False, repr=False)
     _keep: Validator | None = field(default=None, init=False, repr=False)
@@ -246,19 +247,15 @@ class OwnDataAugmenter(Settings, ABC):
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
         examples = as_examples(X, y, tokens=self.tokens)
         if isinstance(self.validator, Check):
-            self.validator.fitted(examples, self.tokens or kind_of(example.y for example in examples))
+            self.validator.fitted(examples, examples.tokens)
+        self.tokens_ = examples.tokens
         return self._remember(examples, self._learn(examples, checkpoint))
-
-    @property
-    def tokens_(self) -> str:
-        """What a token of a string is: as asked for, or as the outputs of the examples have it."""
-        return self.tokens or kind_of(example.y for example in self.examples_)
 
     def _remember(self, examples: Sequence[Example], learned: Learned) -> Self:
         self._learned = learned
         self._keep = sample_filter(examples, learned.accept, agreement=self.agreement)
         self.examples_ = tuple(examples)
-        chosen = {} if self.tokens else tokens_chosen(self.tokens_)
+        chosen = {} if self.tokens else tokens_chosen(examples, self.tokens_)
         self.report_ = Account(len(dict.fromkeys(examples)), {**chosen, **learned.choices}, learned.history)
         return self
 
@@ -318,7 +315,8 @@ class _ByRule(OwnDataAugmenter):
         """Writes the examples and the settings, except for functions, to a folder; `force` replaces what is there."""
         if self._learned is None:
             raise unfitted(type(self).__name__)
-        with writing_model(Path(path), self.kind, self._saved(), force=force) as folder:
+        saved = {**self._saved(), KIND_OF_TOKENS: self.tokens_}
+        with writing_model(Path(path), self.kind, saved, force=force) as folder:
             write(self.examples_, folder / EXAMPLES)
 
     @classmethod
@@ -562,6 +560,7 @@ class Augmenter(OwnDataAugmenter):
             augmenter = cls._restored(saved, place=Path(path), given={**others, **settings})
             values = {"neighborhood": found.neighborhoods_, "network": found.recipe, "length": found.recipe}
             made = choices_from_json(found.notes.get(CHOICES, {}), values)
+        augmenter.tokens_ = augmenter.tokens or augmenter.tokens_
         kept = rarity_rule(augmenter.rarity, examples, say=shown(augmenter.progress).say)
         found.focus = kept.value
         if augmenter.sampling is not None:
@@ -587,6 +586,7 @@ class Both(Augmenter):
         names = {setting.name for setting in fields(Augmenter)}
         alone = Augmenter(**{name: value for name, value in self.get_params().items() if name in names})  # type: ignore[arg-type]
         assert self._learned is not None
+        alone.tokens_ = self.tokens_
         return alone._remember(self.examples_, self._learned)
 
     def _draw(self, learned: Learned, n: int, seed: int, keep: Validators) -> list[Samples]:

@@ -9,7 +9,7 @@ from recombine.data.code import kind_of
 from recombine.data.formats import NAMES
 from recombine.data.text import Line, check_kind, check_side, join, shown, split
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Example, Examples, Tokens
 
 Side = Any
 """A string, or a sequence of tokens."""
@@ -26,11 +26,11 @@ so neither pandas nor datasets needs to be there.
 """
 
 
-def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None = None) -> list[Example]:
+def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None = None) -> Examples:
     """Returns the examples that data stand for, or that inputs and outputs do.
 
-    Tokens of a string are ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks); default: code if all
-    outputs are JSON, else words.
+    Tokens of a string are ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks); default: as in the
+    file that the examples were read from; else code if all outputs are JSON, or words.
     """
     if tokens is not None:
         check_kind(tokens)
@@ -49,7 +49,9 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None
     def examples(kind: str) -> Iterator[Example]:
         return (_example(row, Line("", "data", number), kind) for number, row in enumerate(every, start=1))
 
-    return list(examples(tokens or kind_of(example.y for example in examples("code"))))
+    if tokens is None:
+        tokens = data.tokens if isinstance(data, Examples) else kind_of(example.y for example in examples("code"))
+    return Examples(examples(tokens), tokens)
 
 
 def as_column(data: Column) -> Column:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 from recombine.augmentation.protocol import check_request, distinct_examples, unfitted
-from recombine.data.code import kind_of
 from recombine.data.text import Line, join, split
 from recombine.data.untrusted import fitting
 from recombine.data.vocabulary import Vocabulary
@@ -60,7 +59,7 @@ class Predictor(Settings):
         epochs: How many passes over the data; default: chosen.
         max_time: Seconds of choosing and training at most; default: no bound.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
-            default: code if all outputs are JSON, else words.
+            default: as in the file that ``read`` gave; else code if all outputs are JSON, or words.
         direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: Shows how work goes; a function is told, after every epoch, how training goes. None: shown to people
@@ -110,19 +109,19 @@ class Predictor(Settings):
             raise RecombineError("y holds examples, expected outputs.", hint="Give new examples as `augmented`.")
         if self.direction not in DIRECTIONS:
             raise unknown("direction", str(self.direction), DIRECTIONS)
-        given = as_examples(X, y, tokens=self.tokens)
-        kind = self.tokens or kind_of(example.y for example in given)
+        read = as_examples(X, y, tokens=self.tokens)
+        given, kind = list[Example](read), read.tokens
         seeds = range(self.seed, self.seed + self.seeds) if isinstance(self.seeds, int) else self.seeds
         if augmented_each is None:
-            new = [as_examples(augmented, tokens=kind)] * len(seeds)
+            new = [list[Example](as_examples(augmented, tokens=kind))] * len(seeds)
         else:
-            new = [as_examples(own, tokens=kind) for own in augmented_each]
+            new = [list[Example](as_examples(own, tokens=kind)) for own in augmented_each]
         if are_word_forms(given):
             given, new = directed(given, self.direction), [directed(own, self.direction) for own in new]
         examples = distinct_examples(given, least=1, who="a Predictor")
         if p_aug is not None and not any(new):
             raise RecombineError(f"p_aug is {p_aug}, but there are no new examples.", hint="Give some, or no p_aug.")
-        made = ({} if self.tokens else tokens_chosen(kind)) | self._choices(examples, checkpoint)
+        made = ({} if self.tokens else tokens_chosen(given, kind)) | self._choices(examples, checkpoint)
         asked = None if p_aug is None else Choice(f"{p_aug:g}", p_aug, "as given")
         rates = [(asked or mixing_rate(len(examples), len(own))) if own else None for own in new]
         if any(new):
@@ -210,7 +209,7 @@ class Predictor(Settings):
 
         Test examples are given as for ``fit``: all in one, or the inputs and the outputs.
         """
-        examples = as_examples(test, outputs, tokens=self.tokens_)
+        examples = list[Example](as_examples(test, outputs, tokens=self.tokens_))
         if self._are_word_forms:
             examples = directed(examples, self.direction)
         if not examples:
