@@ -67,6 +67,9 @@ TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
 """A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
 samples could be judged."""
 
+EXPECTED = {"geca": (6.0, 0.25), "spans": (1.0, 0.25)}
+"""What is expected of rules before rehearsal (see `Rehearsed`), so wide that results/calibration.txt agrees."""
+
 Judge = Callable[[Example], str | bool | None]
 """A user's own function that looks at a sample: True or None keeps it; False or a string, the reason, rejects it. So a
 function that returns nothing keeps all. The reason that False stands for is the function's name."""
@@ -615,7 +618,12 @@ class _Source:
 
     def probability(self, sample: Example) -> float:
         """Returns the estimated probability that a sample is right."""
-        return self.verdict.share_like(self.rehearsal.like(sample))
+        return self.verdict.share_like(self.rehearsal.like(sample), self.rehearsal.level(sample))
+
+    def limits(self, samples: Sequence[Example]) -> tuple[float, float]:
+        """Returns between which shares of samples are right."""
+        levels = np.bincount([self.rehearsal.level(sample) for sample in samples], minlength=3)
+        return self.verdict.interval_of(levels, sum(map(self.probability, samples)) / len(samples))
 
 
 @dataclass(frozen=True, eq=False)
@@ -638,17 +646,19 @@ class _TakingTurns:
             asked = zip(self.sources, parts, strict=True)
             parts = [part if len(part) < share else self._part(source, n, seed, accept) for source, part in asked]
             found = self._in_turn(parts)
-        kept, right, limits = list[Example](), list[float](), list[tuple[float, float]]()
+        kept, right = list[Example](), list[float]()
+        of_source: dict[_Source, list[Example]] = {source: [] for source in self.sources}
         for source, sample in islice(found.values(), n):
             assert sample.provenance is not None
             right.append(source.probability(sample))
-            limits.append(source.verdict.interval)
+            of_source[source].append(sample)
             details = {**sample.provenance.details, "right": round(right[-1], 2)}
             kept.append(replace(sample, provenance=replace(sample.provenance, details=details)))
         estimate = None
         if kept:
-            lows, highs = zip(*limits, strict=True)
-            low, mean, high = (sum(each) / len(kept) for each in (lows, right, highs))
+            limits = [(len(own), source.limits(own)) for source, own in of_source.items() if own]
+            low, high = (sum(count * limit[side] for count, limit in limits) / len(kept) for side in (0, 1))
+            mean = sum(right) / len(kept)
             estimate = min(low, mean), mean, max(high, mean)
         # A rule that makes rare samples, and then any, is told of once.
         short = {source.rule: part.shortfall for source, part in zip(self.sources, parts, strict=True)}
@@ -724,7 +734,9 @@ class Auto(Augmenter):
             rehearsal, tried = Rehearsal(distinct, None if wanted is None else rare, self.seed), list[_Source]()
             for name in (name for name, samples in drawn.items() if samples):
                 with display.progress(f"Rehearsing {name}"):
-                    verdict = rehearsal.rehearse(every[name].fit, accept, seconds=self.rehearse)
+                    verdict = rehearsal.rehearse(
+                        every[name].fit, accept, expected=EXPECTED[name], seconds=self.rehearse
+                    )
                 tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
             told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
             sources += _trusted(tried)

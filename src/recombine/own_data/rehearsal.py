@@ -9,7 +9,7 @@ Where no token is rare, and for samples with nothing rare in them, examples are 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import process_time
@@ -32,11 +32,23 @@ OFTEN, EXCEPTION = 8, 0.5
 MANY = 2000
 """Of more examples than this, as many are drawn for rehearsal, with all that have something rare."""
 
-ANEW, INTERVAL = 1000, (2.5, 97.5)
-"""How often the items are drawn anew to see how far the estimate would differ, and the percentiles that are told."""
+DRAWS, INTERVAL = 4000, (2.5, 97.5)
+"""How often the shares that are not known are drawn to see what they can be, and the percentiles that are told."""
 
-PRIOR = 10
-"""The estimate for samples like one item counts its own samples, and this many of the average over all items."""
+FAMILIAR = (60, 1)
+"""The share of right samples among those without anything new, as a beta distribution."""
+
+LIKE_EXAMPLES, LUCKY = 6, (1, 3)
+"""Right samples are confirmed as often as examples, as if seen in so many; wrong ones by this share of that (beta)."""
+
+RARER = 0.6
+"""What right samples have that is new to parts of the examples is confirmed that much more rarely than theirs."""
+
+TOGETHER = 0.15
+"""Samples with one item are right or wrong together to this degree (the correlation within an item)."""
+
+BASE = 10
+"""The estimate for samples like one item counts its own samples, and this many of all items."""
 
 LENGTHS = (2, 3)
 """How many neighboring tokens are looked at: pairs or, in samples without a new pair, triples."""
@@ -66,74 +78,117 @@ class Count:
 
     Attributes:
         item: What was made rare.
-        familiar: Samples whose neighboring tokens the augmenter knew, pairs and triples.
-        confirmed: Samples with new pairs, all of them in examples that were taken out; and, of the samples without new
-            pairs, those with new triples likewise.
-        doubtful: Samples with new pairs, and with new triples, of which one is in no example.
-        known: Samples, not doubtful, whose input was taken out.
+        samples: How many have pairs of neighboring tokens that are new to the augmenter; how many have no new pairs,
+            but new triples; and how many have neither.
+        confirmed: In how many of them all of these are in examples that were taken out; nothing new needs that.
+        known: Samples that were confirmed and have an input that was taken out.
         right: Those of them that were taken out with their output.
     """
 
     item: Tokens
-    familiar: int
+    samples: tuple[int, ...]
     confirmed: tuple[int, ...]
-    doubtful: tuple[int, ...]
     known: int
     right: int
-
-    @property
-    def samples(self) -> int:
-        """How many there were."""
-        return self.familiar + sum(self.confirmed) + sum(self.doubtful)
-
-    def of_language(self, sensitivity: Sequence[float]) -> float:
-        """Returns how many samples have a right input, if such shares of right ones can be confirmed."""
-        judged = zip(self.confirmed, self.doubtful, sensitivity, strict=True)
-        return self.familiar + sum(min(confirmed / share, confirmed + not_so) for confirmed, not_so, share in judged)
 
 
 @dataclass(frozen=True)
 class Rehearsed:
     """What the rehearsal of an augmenter showed.
 
+    What is not known is drawn: the share of right samples, as expected before rehearsal, and how often right and wrong
+    ones are confirmed. Draws count the more, the better they agree with the samples that were confirmed.
+
     Attributes:
         counts: How the samples with each item were judged.
-        sensitivity: The share of the new pairs, and of the new triples, of right examples that further ones confirm.
+        examples: How many examples with new pairs, which are right, are confirmed, and how many there are; and with new
+            triples.
+        expected: The share of an augmenter's samples that is right before anything is known of the data, as a beta
+            distribution.
     """
 
     counts: tuple[Count, ...]
-    sensitivity: tuple[float, ...]
+    examples: tuple[tuple[float, int], ...]
+    expected: tuple[float, float]
 
     @property
     def samples(self) -> int:
         """How many samples were judged."""
-        return sum(count.samples for count in self.counts)
+        return int(self._levels.sum())
 
     @property
     def share(self) -> float:
         """The estimated share of the samples that is right."""
-        return self._share(self.counts)
+        return float(
+            self.samples and self._levels @ [self.share_like(None, level) for level in range(3)] / self.samples
+        )
 
-    @cached_property
+    @property
     def interval(self) -> tuple[float, float]:
-        """Where 95 of 100 estimates are if the items are drawn anew from those that there are."""
-        counts = [count for count in self.counts if count.samples]
-        if not counts:
-            return 0.0, 1.0
-        drawn = np.random.default_rng(0).integers(0, len(counts), (ANEW, len(counts)))
-        low, high = np.percentile([self._share([counts[place] for place in places]) for places in drawn], INTERVAL)
+        """Where the share of right samples is in 95 of 100 cases."""
+        return self.interval_of(self._levels, self.share) if self.samples else (0.0, 1.0)
+
+    def interval_of(self, levels: np.ndarray, mean: float) -> tuple[float, float]:
+        """Returns where the share of right samples is in 95 of 100 cases, given how many are as new as each of `Count`.
+
+        Args:
+            levels: How many samples have new pairs, only new triples, or neither.
+            mean: The estimated share.
+        """
+        rng = np.random.default_rng(0)
+        each = (rng.choice(right, DRAWS, p=weights) for right, weights in map(self._drawn, range(3)))
+        shares = sum(part * share for part, share in zip(levels / levels.sum(), each, strict=True)) * self._outputs
+        found = rng.binomial(levels.sum(), np.clip(shares - np.mean(shares) + mean, 0, 1)) / levels.sum()
+        low, high = np.percentile(found, INTERVAL)
         return float(low), float(high)
 
-    def share_like(self, item: Tokens | None) -> float:
-        """Returns the estimated probability that a sample with something like an item is right."""
-        alike = [count for count in self.counts if count.item == item]
-        samples = sum(count.samples for count in alike)
-        return (self._share(alike) * samples + self.share * PRIOR) / (samples + PRIOR)
+    def share_like(self, item: Tokens | None, level: int) -> float:
+        """Returns the estimated probability that a sample with something like an item, and as new, is right."""
+        item = item if any(count.item == item for count in self.counts) else None
+        if (item, level) not in self._found:
+            right, weights = self._drawn(level, item)
+            self._found[item, level] = float(right @ weights * self._outputs)
+        return self._found[item, level]
 
-    def _share(self, counts: Sequence[Count]) -> float:
-        samples, known, right = (sum(getattr(count, of) for count in counts) for of in ("samples", "known", "right"))
-        of_language = sum(count.of_language(self.sensitivity) for count in counts)
-        return of_language / samples * (right + 1) / (known + 1) if samples else 0.0
+    @cached_property
+    def _found(self) -> dict[tuple[Tokens | None, int], float]:
+        return {}
+
+    @cached_property
+    def _levels(self) -> np.ndarray:
+        return np.array([sum(count.samples[level] for count in self.counts) for level in range(3)])
+
+    @cached_property
+    def _outputs(self) -> float:
+        """The share of the known inputs that had the right output."""
+        known, right = (sum(getattr(count, of) for count in self.counts) for of in ("known", "right"))
+        return float((right + 1) / (known + 1))
+
+    def _drawn(self, level: int, item: Tokens | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Returns shares of right samples, and how probable each is, by all items or for what is like one of them."""
+        rng = np.random.default_rng(level)
+        if level == len(LENGTHS):
+            return rng.beta(*FAMILIAR, DRAWS), np.full(DRAWS, 1 / DRAWS)
+        often, of = self.examples[level]
+        scale = min(1, LIKE_EXAMPLES / max(1, of))
+        right = rng.beta(*self.expected, DRAWS)
+        if_right = rng.beta(0.5 + scale * often, 0.5 + scale * (of - often), DRAWS).clip(0.001, 0.999)
+        if_wrong = if_right * rng.beta(*LUCKY, DRAWS)
+        chance = right * if_right + (1 - right) * if_wrong
+        made, confirmed = self._independent(level, self.counts)
+        if item is not None:
+            base = min(1, BASE / made) if made else 1
+            own = self._independent(level, [count for count in self.counts if count.item == item])
+            made, confirmed = (some + base * every for some, every in zip(own, (made, confirmed), strict=True))
+        likely = confirmed * np.log(chance) + (made - confirmed) * np.log1p(-chance)
+        weights = np.exp(likely - likely.max())
+        return right, weights / weights.sum()
+
+    def _independent(self, level: int, counts: Iterable[Count]) -> tuple[float, float]:
+        """Returns to how many independent samples those of some items amount, and to how many confirmed ones."""
+        found = [(1 + (count.samples[level] - 1) * TOGETHER, count) for count in counts if count.samples[level]]
+        made = sum(count.samples[level] / alike for alike, count in found)
+        return made, sum(count.confirmed[level] / alike for alike, count in found)
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -197,6 +252,7 @@ class Rehearsal:
         fit: Callable[[Sequence[Example]], Augmenter],
         keep: Callable[[Sequence[Example]], Validator | None],
         *,
+        expected: tuple[float, float],
         seconds: float,
     ) -> Rehearsed:
         """Judges an augmenter.
@@ -204,21 +260,27 @@ class Rehearsal:
         Args:
             fit: Fits it to examples.
             keep: Returns which samples would be kept of those that examples give.
+            expected: See `Rehearsed`.
             seconds: No further item is taken after this time of computing, so that a busy machine changes nothing.
         """
-        began, counts, confirmed = process_time(), list[Count](), [Counter[bool]() for _ in LENGTHS]
+        began, counts, examples = process_time(), list[Count](), [[0, 0] for _ in LENGTHS]  # confirmed, and all
         for item in self.items:
             known = [{piece for each in item.left for piece in _pieces(each, length)} for length in LENGTHS]
-            for tally, seen, old, length in zip(confirmed, self._seen, known, LENGTHS, strict=True):
-                new = {piece for example in item.taken for piece in _pieces(example, length)} - old
-                tally.update(seen[piece] > 1 for piece in new)
+            for example in item.taken:
+                for tally, new, seen in zip(examples, _new(example, known), self._seen, strict=True):
+                    tally[0] += bool(new) and all(seen[piece] > 1 for piece in new)
+                    tally[1] += bool(new)
             wanted = SAMPLES if item.ngram else OF_A_PART
             samples = fit(item.left).sample(wanted, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
             if process_time() - began > seconds:
                 break
-        sensitivity = tuple(tally[True] / tally.total() if tally[True] else 1.0 for tally in confirmed)
-        return Rehearsed(tuple(counts), sensitivity)
+        rarer = RARER if self._rare is None else 1.0
+        return Rehearsed(tuple(counts), tuple((rarer * often, of) for often, of in examples), expected)
+
+    def level(self, sample: Example) -> int:
+        """Returns the place of a sample among the kinds of `Count`, by what is new in it to all examples."""
+        return _level(_new(sample, self._seen))
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is."""
@@ -259,23 +321,19 @@ class Rehearsal:
         best = max(others, key=likeness, default=None)
         return best if best is not None and likeness(best) else None
 
-    def _count(self, item: Item, known: Sequence[set[Piece]], samples: Iterable[Example]) -> Count:
+    def _count(self, item: Item, known: Sequence[Container[Piece]], samples: Iterable[Example]) -> Count:
         taken, inputs = {*item.taken}, {example.x for example in item.taken}
-        familiar = of_known = right = 0
-        confirmed, doubtful = [0] * len(LENGTHS), [0] * len(LENGTHS)
+        made, confirmed, of_known, right = [0, 0, 0], [0, 0, 0], 0, 0
         for sample in samples:
-            unseen = [_pieces(sample, length) - old for length, old in zip(LENGTHS, known, strict=True)]
-            level = next((level for level, new in enumerate(unseen) if new), None)
-            if level is None:
-                familiar += 1
-            elif unseen[level] <= self._seen[level].keys():
-                confirmed[level] += 1
-            else:
-                doubtful[level] += 1
+            new = _new(sample, known)
+            level = _level(new)
+            made[level] += 1
+            if level < len(LENGTHS) and any(piece not in self._seen[level] for piece in new[level]):
                 continue
+            confirmed[level] += 1
             of_known += sample.x in inputs
             right += sample in taken
-        return Count(item.ngram, familiar, tuple(confirmed), tuple(doubtful), of_known, right)
+        return Count(item.ngram, tuple(made), tuple(confirmed), of_known, right)
 
 
 def _parts(examples: Sequence[Example], rng: np.random.Generator) -> list[Item]:
@@ -315,3 +373,13 @@ def _pieces(example: Example, length: int) -> set[Piece]:
     return {
         (side, *tokens[start : start + length]) for side, tokens in padded for start in range(len(tokens) - length + 1)
     }
+
+
+def _new(example: Example, known: Sequence[Container[Piece]]) -> list[set[Piece]]:
+    """Returns the pairs, and the triples, of an example that are not known."""
+    found = (_pieces(example, length) for length in LENGTHS)
+    return [{piece for piece in pieces if piece not in old} for pieces, old in zip(found, known, strict=True)]
+
+
+def _level(new: Sequence[Container[Piece]]) -> int:
+    return next((level for level, pieces in enumerate(new) if pieces), len(LENGTHS))
