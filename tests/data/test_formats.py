@@ -130,7 +130,7 @@ def test_hints_say_what_the_line_looks_like() -> None:
     assert "`columns`" in stray
     assert "`format='sigmorphon'`" in stray
     assert "`format='scan'`" in error_of(WORDS, "IN: a OUT: b").hint
-    assert ".csv" in error_of(WORDS, "walk twice,WALK WALK").hint
+    assert "`format=csv`, or the file a name that ends in .csv" in error_of(WORDS, "walk twice,WALK WALK").hint
     assert "semicolons" in error_of(WORDS, "walk twice;WALK WALK").hint
     for format, names in ((WORDS, "question\tsql\tid"), (CSV, "question,sql,id"), (JSONL, '{"question": 1, "sql": 2}')):
         assert "`columns='question,sql'`" in error_of(format, names).hint

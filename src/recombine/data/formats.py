@@ -319,7 +319,7 @@ def _width_hint(line: Line, fields: Sequence[str], expected: int, by: str) -> st
         return "Put a comma between input and output, and a text with commas into quotes."
     for sign, name in ((",", "commas"), (";", "semicolons")):
         if sign in text:
-            return f"If these are columns between {name}, give the file a name that ends in .csv."
+            return f"If these are columns between {name}, give `format=csv`, or the file a name that ends in .csv."
     return "Put a tab between input and output; lines of the form 'IN: ... OUT: ...' are read by `format='scan'`."
 
 
