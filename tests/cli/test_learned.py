@@ -36,6 +36,7 @@ def test_learned_is_what_happens_unless_told(augment: Augment, train: Path, tmp_
     assert not {*files.read(train)} & {*made}
     assert all(len(sample.provenance.prototypes) == 2 and sample.provenance.log_probability < 0 for sample in made)
     assert "Training the recombination network: 100 %" in done.err
+    assert "How many are right is not known" in done.err
     assert not list(tmp_path.glob("*.training"))
     assert done.last == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
 

@@ -56,7 +56,7 @@ class Request:
         model DIR: Draw samples from the model in this folder; if there is none, save it there.
         rehearse SECONDS: With auto: the most that rehearsing a rule may take (default: 30); 0: --method learned.
         check CHECK: Keep only outputs that are json, or brackets (in pairs), or what a shell COMMAND lets pass.
-        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; - is standard output.
+        output FILE: Columns if the name ends in .tsv or .csv, else JSONL with provenance; folders are made. -: stdout.
     """
 
     method: str = AUTO
@@ -205,8 +205,8 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augm
     if request.gaps is not None:
         settings |= {"gaps": request.gaps, "fewest_gaps_first": True}
     if request.method == AUTO:
-        settings |= {"precision": request.precision}
-        settings |= {} if request.rehearse is None else {"rehearse": request.rehearse}
+        chosen = {"precision": request.precision, "rehearse": request.rehearse}
+        settings |= {name: value for name, value in chosen.items() if value is not None}
     if request.method in LEARNING:
         asked = request.executor or request.address
         executor = chosen_executor(request.executor, request.address) if asked else None
@@ -374,10 +374,10 @@ def _report(
     }
     if samples.estimate is not None:
         report["right"] = dict(zip(("low", "mean", "high"), samples.estimate, strict=True))
-    account = samples.account
-    if report["contradicted"]:
-        count = f"{report['contradicted']:,}"
-        account += f" {count} have an input that another has with another output: at most one is right."
+    unknown = samples.estimate is None and request.method in LEARNING
+    account = samples.account + " How many are right is not known: --method auto tells, of rules." * unknown
+    if count := report["contradicted"]:
+        account += f" {count:,} have an input that another has with another output: at most one is right."
     if test is not None:
         found = audit(samples, gold=None, train=train, test=test)
         report |= {"inputs_in_test": found.inputs_in_test, "pairs_in_test": found.pairs_in_test}

@@ -61,6 +61,9 @@ from recombine.training.stored import TOKENS as KIND_OF_TOKENS
 
 EXAMPLES = "examples.jsonl"
 
+NAMED = 10
+"""How many rare tokens without a sample are named."""
+
 AUTO: Literal["auto"] = "auto"
 
 TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
@@ -284,7 +287,10 @@ class OwnDataAugmenter(Settings, ABC):
             if isinstance(judge, Check):
                 asked[name] = judge.fitted(self.examples_, self.tokens_)
         keep = all_of(self._keep, *(judged(judge, name) for name, judge in asked.items()))
-        every = self._draw(self._learned, n, seed, keep)
+        rarity = self._learned.choices.get("rarity")
+        every = [
+            _with_warning(samples, rarity and rarity.value) for samples in self._draw(self._learned, n, seed, keep)
+        ]
         self.report_ = replace(self.report_, samples=every[0])
         return every
 
@@ -803,6 +809,18 @@ METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {
     "oversample": Oversampler,
 }
 """The ways to make examples, by the names that all commands have for them."""
+
+
+def _with_warning(samples: Samples, rarity: object) -> Samples:
+    """Returns samples that say which rare tokens none of them has."""
+    if not samples or not isinstance(rarity, Resampler) or rarity.ngram > 1:
+        return samples
+    made = {token for sample in samples for token in (*sample.x, *sample.y)}
+    rare = [each.ngram[0] for each in rarity.rare_]
+    lacking = [token for token in rare if token not in made]
+    named = f"{', '.join(lacking[:NAMED])}{', …' if len(lacking) > NAMED else ''}"
+    warning = f"No sample has {len(lacking):,} of the {len(rare):,} rare tokens: {named}." if lacking else ""
+    return replace(samples, warning=f"{samples.warning} {warning}".strip())
 
 
 def _no_input_of(samples: Samples) -> Validator:
