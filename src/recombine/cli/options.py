@@ -8,9 +8,12 @@ METAVAR: help``; that of options which several commands share stands here, so th
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, cleandoc, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from math import isfinite
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 
@@ -64,18 +67,27 @@ ADVANCED = (
 """Options that help shows in a group of their own, after those that one needs first."""
 
 
-def _more_than_0(value: float | None) -> float | None:
-    if value is not None and not 0 < value < float("inf"):
-        raise typer.BadParameter(f"{value:g} is not more than 0 and finite.")
-    return value
-
-
 def _existing(given: typer.CallbackParam, value: str | None) -> str | None:
     """Finds a wrong path at once, before what takes seconds to import."""
     if value not in (None, STANDARD) and not os.path.lexists(str(value)):
         hint = f"Check the path. {given.metavar}: {getattr(given, 'help', '')}"
         raise RecombineError("there is no such file or folder.", place=value, hint=hint)
     return value
+
+
+def _number(option: str, kind: type, bounds: dict[str, Any]) -> Callable[[str], int | float]:
+    """Returns what reads the value of an option."""
+    told = " and".join(f" {words} {bounds[of]}" for of, (words, _) in _BOUNDS.items() if of in bounds)
+    expected = f"a {'whole ' * (kind is int)}number{told and ','}{told}"
+
+    def read(text: str) -> int | float:
+        with suppress(ValueError):
+            value: int | float = kind(text)
+            if isfinite(value) and all(_BOUNDS[of][1](value, bound) for of, bound in bounds.items()):
+                return value
+        raise RecombineError(f"{option} is {text}, expected {expected}.")
+
+    return read
 
 
 def _one_of(kind: str, names: tuple[str, ...]) -> dict[str, Any]:
@@ -90,22 +102,21 @@ def _one_of(kind: str, names: tuple[str, ...]) -> dict[str, Any]:
 NAMES = {"output": ("-o", "--output"), "n": ("-n", "--count"), "open_page": ("--open",)}
 """The options of arguments that have other names."""
 
+_BOUNDS = {"above": ("more than", gt), "min": ("at least", ge), "below": ("less than", lt), "max": ("at most", le)}
+
 LIMITS: dict[str, dict[str, Any]] = {
-    **{name: {"min": 1} for name in ("epochs", "n", "population", "seeds", "threads")},
+    **{name: {"min": 1} for name in ("epochs", "n", "ngram", "population", "seeds", "threads")},
     **{name: {"callback": _existing} for name in ("test", "train")},
-    "beam": {"min": 1, "max": 1000},
-    "executor": _one_of("executor", EXECUTORS),
     "gaps": {"min": 1, "max": 9},
-    "max_time": {"callback": _more_than_0},
-    "novelty": _one_of("novelty", NOVELTIES),
-    "pick": {"min": 1, "max": 1000},
+    **{name: {"above": 0} for name in ("max_time", "temperature")},
+    **{name: {"above": 0, "max": 1} for name in ("epsilon", "precision")},
+    "p_aug": {"min": 0, "below": 1},
+    **{name: {"min": 1, "max": 1000} for name in ("beam", "pick")},
+    **{name: {"min": 0} for name in ("rehearse", "seed")},
+    **{name: _one_of(name, each) for name, each in (("executor", EXECUTORS), ("novelty", NOVELTIES), ("size", SIZES))},
     "port": {"min": 0, "max": 65535},
     "prototypes": {"min": 0, "max": 2},
-    "rehearse": {"min": 0},
-    "seed": {"min": 0},
-    "size": _one_of("size", SIZES),
     "task": {},  # the only argument that is a name and no path
-    "temperature": {"callback": _more_than_0},
     "tiny": {"hidden": True},
 }
 """What values options may have, and which option only tests need."""
@@ -166,7 +177,10 @@ def _declared(parameter: Parameter, explained: dict[str, tuple[str, str]]) -> Pa
         is_switch = parameter.annotation in (bool, bool | None) and parameter.default is not False
         names = NAMES.get(name, (f"{_long(name)}/--no-{_long(name)[2:]}" if is_switch else _long(name),))
         panel = "Advanced options" if name in ADVANCED else None
-        declared = typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **LIMITS.get(name, {}))
+        how, kinds = LIMITS.get(name, {}), {parameter.annotation, *get_args(parameter.annotation)}
+        for kind in kinds & {int, float}:
+            how = {"parser": _number(names[0], kind, how)}
+        declared = typer.Option(*names, metavar=metavar, help=help, rich_help_panel=panel, **how)
     return parameter.replace(annotation=Annotated[parameter.annotation, declared])
 
 

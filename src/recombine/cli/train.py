@@ -52,8 +52,6 @@ def train_cli(
 
     if p_aug is not None and augmented is None:
         raise RecombineError("--p-aug says how often new examples are seen.", hint="Give them with --augmented.")
-    if p_aug is not None and not 0 <= p_aug < 1:
-        raise RecombineError(f"--p-aug is {p_aug:g}, expected at least 0 and less than 1.")
     files.check_one_standard_input(train, augmented)
     if output == STANDARD:
         raise RecombineError("a model is a folder and cannot be standard output.", hint="Name a folder with -o.")
