@@ -151,3 +151,9 @@ def test_checks_turn_samples_down(run: Run, train: Path, tmp_path: Path) -> None
     assert all(any("WALK" in token for token in sample.y) for sample in files.read(new))
     for check, words in (("jsn", ["cannot be run"]), ("json", ["turns down the training examples"])):
         assert_is_sentence(augment(run, train, "--check", check), words)
+
+
+def test_a_new_folder_is_told_of(run: Run, train: Path, tmp_path: Path) -> None:
+    new = tmp_path / "not" / "there" / "new.jsonl"
+    assert f"The folder {new.parent} is new.\n" in augment(run, train, "-n", 4, "-o", new).ok.err
+    assert "is new" not in augment(run, train, "-n", 4, "-o", new, "--force").ok.err

@@ -83,7 +83,7 @@ def compare_cli(
     plan.check()
     folder = None if output is None else Path(output)
     if folder is not None:
-        files.check_free([folder / RUN_FILE], force=force or files.is_unfinished(str(folder / RUN_FILE)))
+        files.check_free([folder / RUN_FILE], force=force or files.is_unfinished(str(folder / RUN_FILE)), tell=False)
     reading = reading.settled(data)
     examples, tests = reading.read_with_test(data, test)
     epsilon = plan.epsilon

@@ -79,7 +79,7 @@ def _write(
     from recombine.data.files import write
 
     paths = [str(Path(folder) / name) for name in names]
-    files.check_free(paths, force=force or files.is_unfinished(paths[-1]))
+    files.check_free(paths, force=force or files.is_unfinished(paths[-1]), tell=False)
     with working("Making the dataset"):
         parts = make()
     with files.working_on(paths[-1], paths) as goes_on, all_or_none(paths):
@@ -123,7 +123,7 @@ def export_cli(
     check_toolkit(to)
     files.check_one_standard_input(data, new)
     readme = Path(output) / README  # the last file that is written, and the one that is locked
-    files.check_free([readme], force=force or files.is_unfinished(str(readme)))
+    files.check_free([readme], force=force or files.is_unfinished(str(readme)), tell=False)
     reading = reading.settled(data)
     originals, made = reading.read(data), reading.read(new)
     files.warn_of_strange_tokens(originals, made)

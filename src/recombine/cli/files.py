@@ -193,10 +193,8 @@ def warn_of_direction(model: str, notes: Mapping[str, Any], asked: str | None) -
         return
     what, give = "forms were the input", ", or forms"
     if learned == INFLECTION:
-        what, give = (
-            "lemma and tags were the input",
-            " (in predict, any form will do), or inputs like g o l a r [V] [PST]",
-        )
+        what = "lemma and tags were the input"
+        give = " (in predict, any form will do), or inputs like g o l a r [V] [PST]"
     say(f"Warning: {model} was trained for {learned}: {what}. Give lemma, form, tags without --columns{give}.")
 
 
@@ -232,10 +230,12 @@ def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example])
             )
 
 
-def check_free(targets: Iterable[str | Path], *, force: bool) -> None:
-    """Raises an error if a file to be written exists already or cannot be written, before any work is done for it."""
+def check_free(targets: Sequence[str | Path], *, force: bool, tell: bool = True) -> None:
+    """Raises an error if a file exists or cannot be written, and tells which folder will be made, before any work."""
     for target in targets:
         output.check_free(target, force=force)
+    for folder in {Path(target).parent for target in targets if tell and not Path(target).parent.exists()}:
+        say(f"The folder {folder} is new.")
 
 
 def check_apart(targets: Iterable[str], sources: Iterable[str | None]) -> None:
@@ -270,12 +270,8 @@ def working_on(target: str | None, files: Iterable[str] = ()) -> Iterator[bool]:
     Gives whether a run that was making this was killed; see `is_unfinished`. What it left is cleared away.
     """
     state = state_of_training(target)
-    # Devices and pipes are nobody's alone.
-    if (
-        target is None
-        or state is None
-        or (Path(target).exists() and not (Path(target).is_file() or Path(target).is_dir()))
-    ):
+    path = Path(target or STANDARD)
+    if target is None or state is None or (path.exists() and not (path.is_file() or path.is_dir())):  # shared devices
         yield False
         return
     with locked(target) as was_killed:
