@@ -293,7 +293,7 @@ def test_every_row_runs_from_end_to_end_on_both_splits(tmp_path: Path) -> None:
     run = Run(tmp_path, splits=SPLITS, seeds=1, scale=scale)
     expected = {(name, split) for name, row in ROWS.items() for split in row.splits}
     assert {(found["row"], found["column"]) for found in run.all} == expected
-    assert sum("recombination network" in stage for stage in run.stages) == 11 + 8
+    assert sum("recombination network" in stage for stage in run.stages) == 10 + 7
     assert "jump, direct inference: direct inference" in run.stages
     for found in run.all:
         assert found["dash"] or len(found["exact_match"]) == 1

@@ -54,7 +54,7 @@ def test_a_neighborhood_may_change_its_rule() -> None:
         ({"p_aug": 1.0}, "p_aug is 1.0; expected at least 0 and less than 1."),
         ({"prototypes": 3}, "prototypes is 3; expected 0, 1 or 2."),
         ({"resampling": 1}, "resampling is 1; expected true or false."),
-        ({"method": "gecca"}, "method is 'gecca'; expected 'none' or 'oversample' or 'geca' or 'recombination' or"),
+        ({"method": "gecca"}, "method is 'gecca'; expected 'none' or 'oversample' or 'geca' or 'paradigms' or"),
         ({"generator": 3}, "generator is 3; expected a table."),
         ({"generator": {"max_steps": "many"}}, "generator.max_steps is 'many'; expected a whole number or \"none\"."),
         ({"resampler": {"relevant": "x"}}, "resampler.relevant is 'x'; expected"),

@@ -47,7 +47,13 @@ def jobs_of(work: Work, missing: Sequence[Need], kinds: Collection[str]) -> dict
         if stage.kind in kinds:
             groups.setdefault((stage.kind, stage.key), []).append((row, settings))
     of = {BY_RULE: ": samples", SEARCH: ": neighborhoods", NETWORKS: ""}
-    return {f"{work.split}, {group[0][0]}{of[kind]}": partial(_do, kind, group) for (kind, _), group in groups.items()}
+    jobs: dict[str, Do] = {}
+    for (kind, _), group in groups.items():
+        row, settings = group[0]
+        name = f"{work.split}, {row}{of[kind]}"
+        # A row may have samples by two rules.
+        jobs[f"{work.split}, {row} ({settings.method}){of[kind]}" if name in jobs else name] = partial(_do, kind, group)
+    return jobs
 
 
 def _do(kind: str, group: Sequence[Need], work: Work) -> None:
