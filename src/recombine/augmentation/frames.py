@@ -27,7 +27,8 @@ class FrameAndSpan(Rule):
     Attributes:
         first: How many spans are cut out of a target at most, chosen at random; None for no limit.
         offers: How many pairs of a frame and a word there are to sample with at most, chosen at random, equally many
-            for every word; there are up to 1,000 with phrases besides.
+            for every word; there are up to as many more with a word in one half of an input, and up to 1,000 with
+            phrases.
     """
 
     name: ClassVar[str] = "spans"

@@ -3,9 +3,10 @@
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, combinations, islice, zip_longest
+from functools import cached_property
+from itertools import accumulate, chain, islice, product, zip_longest
 from typing import NamedTuple, Self, get_args
 
 import numpy as np
@@ -237,17 +238,17 @@ class Exchanges:
             for number in numbers:
                 if len(self._x[number]) > 1:
                     yield self._frame(number, piece), Part(Example(piece, self.stands_for[piece]), number)
-        for piece, frames in self._within().items():
+        for piece, frames in self._half_frames.items():
             yield from ((frame, Part(Example(piece, self.stands_for[piece]), frame.number)) for frame in frames)
         yield from self.phrases.cuts()
 
     def offers(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Part, Part]]:
         """Yields up to n frames, each with a piece that may take the place there, and up to 1,000 with phrases.
 
-        Places are drawn at random, equally many for every piece, but only such as make new inputs. As many more have a
-        piece in the place of another in one half of the input only.
+        Places are drawn at random, equally many for every piece, but only such as make new inputs. Up to n more are
+        places in one half of an input.
         """
-        places, within = max(1, n // max(1, len(self._sites))), self._within()
+        places = max(1, n // max(1, len(self._sites)))
         inputs = {example.x for example in self.examples}
         starts = [0, *self._ends]
         by_piece: dict[Tokens, list[int]] = defaultdict(list)
@@ -264,7 +265,7 @@ class Exchanges:
                 if coming not in self._x[site] and _exchanged(self._x[site], swap.leaving, coming) not in inputs
             )
             yield from ((frame, span) for frame in islice(suiting, places))
-            inner = [frame for number in swaps for frame in within[self.swaps[number].leaving]]
+            inner = [frame for number in swaps for frame in self._half_frames.get(self.swaps[number].leaving, ())]
             new = (
                 inner[place]
                 for place in rng.permutation(len(inner))
@@ -273,36 +274,33 @@ class Exchanges:
             yield from ((frame, span) for frame in islice(new, places))
         yield from self.phrases.offers(min(n, PHRASES), rng)
 
-    def _within(self) -> dict[Tokens, list[Part]]:
-        """Returns frames of words that lack them in one half and have them in the other: walk left and turn ⎵.
-
-        Halves are examples themselves: the first and the last words of an input whose output is both outputs, in an
-        order that nothing but they decide.
-        """
-        found: dict[Tokens, list[Part]] = defaultdict(list)
+    @cached_property
+    def _half_frames(self) -> dict[Tokens, list[Part]]:
+        """Frames of words that lack them in one half of an input and have them in the other: walk left and turn ⎵."""
         outputs = {example.x: example.y for example in self.examples}
-        words = {piece: set(numbers) for piece, numbers in self._sites.items() if len(piece) == 1}
-        for number, example in enumerate(self.examples):
-            x, y = example.x, example.y
-            repeated = [piece for piece in words if number in words[piece] and x.count(*piece) > 1]
-            for end, start in combinations(range(1, len(x)), 2) if repeated else ():
-                first, last = outputs.get(x[:end], ()), outputs.get(x[start:], ())
-                if len(first) + len(last) != len(y) or (first + last == y) == (last + first == y):
-                    continue
-                for piece in repeated:
-                    counts = x[:end].count(*piece), x[start:].count(*piece)
-                    meaning = self.stands_for[piece]
-                    if len(meaning) > 1 or not all(counts) or sum(counts) < x.count(*piece):
+        repeated: dict[int, list[Tokens]] = defaultdict(list)
+        for piece, numbers in self._sites.items():
+            if len(piece) == len(self.stands_for[piece]) == 1:
+                for number in numbers:
+                    if self.examples[number].x.count(*piece) > 1:
+                        repeated[number].append(piece)
+        found: dict[Tokens, dict[Part, None]] = defaultdict(dict)  # several ways to halve an input give the same
+        for number, pieces in sorted(repeated.items()):
+            for first, between, last, is_in_order in _halves(self.examples[number], outputs):
+                for piece in pieces:
+                    if piece[0] in between or piece[0] not in first.x or piece[0] not in last.x:
                         continue
-                    for halves in (
-                        (_with_holes(x[:end], *piece), x[start:], _with_holes(first, *meaning), last),
-                        (x[:end], _with_holes(x[start:], *piece), first, _with_holes(last, *meaning)),
-                    ):
-                        output = halves[2] + halves[3] if first + last == y else halves[3] + halves[2]
-                        frame = Example((*halves[0], *x[end:start], *halves[1]), output)
-                        if HOLE in output:
-                            found[piece].append(Part(frame, number))
-        return defaultdict(list, {piece: list(dict.fromkeys(frames)) for piece, frames in found.items()})
+                    for one, other in ((self._holed(first, piece), last), (first, self._holed(last, piece))):
+                        y = one.y + other.y if is_in_order else other.y + one.y
+                        if HOLE in y:
+                            found[piece][Part(Example((*one.x, *between, *other.x), y), number)] = None
+        return {piece: list(frames) for piece, frames in found.items()}
+
+    def _holed(self, half: Example, piece: Tokens) -> Example:
+        """Returns a half without a word."""
+        sides = ((half.x, piece), (half.y, self.stands_for[piece]))
+        x, y = (_exchanged(zip(tokens, strict=True), leaving, (HOLE,)) for tokens, leaving in sides)
+        return Example(x, y)
 
     def _numbered(self, number: int) -> tuple[int, Swap]:
         """Returns the place of this number, of all places of all swaps: the example, and the swap."""
@@ -339,12 +337,23 @@ class Exchanges:
         return Provenance("spans", (self.examples[site], self.examples[shows]), sources=tuple(sources), details=details)
 
 
-def _exchanged(pieces: Pieces, leaving: Tokens, coming: Tokens) -> Tokens:
+def _exchanged(pieces: Iterable[Tokens], leaving: Tokens, coming: Tokens) -> Tokens:
     return tuple(token for piece in pieces for token in (coming if piece == leaving else piece))
 
 
-def _with_holes(tokens: Tokens, word: str) -> Tokens:
-    return tuple(HOLE if token == word else token for token in tokens)
+def _halves(example: Example, outputs: Mapping[Tokens, Tokens]) -> Iterator[tuple[Example, Tokens, Example, bool]]:
+    """Yields first and last words of an input that are examples themselves, with the words between them.
+
+    The output of the whole is both of theirs; whether in their order must be clear from what they are, and is told.
+    """
+    x, y = example.x, example.y
+    ends = [end for end in range(1, len(x)) if x[:end] in outputs]
+    starts = [start for start in range(2, len(x)) if x[start:] in outputs]
+    for end, start in product(ends, starts):
+        first, last = outputs[x[:end]], outputs[x[start:]]
+        is_in_order = first + last == y
+        if end < start and is_in_order != (last + first == y):
+            yield Example(x[:end], first), x[end:start], Example(x[start:], last), is_in_order
 
 
 def _in_pieces(sequences: Sequence[Tokens]) -> list[Pieces]:
