@@ -63,6 +63,8 @@ class Example:
 class Examples(list[Example]):
     """Examples, and what a token of their texts is, so that what is learned of them reads and writes texts alike.
 
+    Other lists of them, such as slices and sums, are plain: whoever learns from these is to give ``tokens``.
+
     Attributes:
         tokens: ``"words"``, ``"characters"`` or ``"code"``.
     """

@@ -73,6 +73,8 @@ MISTAKES = {
     "train train.tsv": ["--output", "train --help"],
     "data": ["Missing command", "data --help"],
     "data scan --split jump -o x --seed -1": ["--seed", "0"],
+    f"data scan --split jump -o x --seed {'1' * 400}": ["--seed is 1111", "a whole number, at least 0"],
+    "data scan --split jump -o x --seed ''": ["--seed is empty, expected a whole number, at least 0"],
     # Settings of augment
     "augment train.tsv --method geca -n 0": ["-n is 0, expected a whole number, at least 1"],
     "augment train.tsv --method geca --epsilon 2": ["--epsilon is 2, expected a number, more than 0 and at most 1"],

@@ -81,11 +81,11 @@ def _number(option: str, kind: type, bounds: dict[str, Any]) -> Callable[[str], 
     expected = f"a {'whole ' * (kind is int)}number{told and ','}{told}"
 
     def read(text: str) -> int | float:
-        with suppress(ValueError):
+        with suppress(ValueError, OverflowError):  # of whole numbers that no float is as large as
             value: int | float = kind(text)
             if isfinite(value) and all(_BOUNDS[of][1](value, bound) for of, bound in bounds.items()):
                 return value
-        raise RecombineError(f"{option} is {text}, expected {expected}.")
+        raise RecombineError(f"{option} is {text or 'empty'}, expected {expected}.")
 
     return read
 
