@@ -9,10 +9,11 @@ many of the samples are right that are told to be so with a certain probability.
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from own_files import EVERY, make, spaced
+from own_files import EVERY, Oracle, make, spaced
 
 from recombine import Auto
 from recombine.data import scan
@@ -35,17 +36,16 @@ def every(seeds: int) -> Iterator[Data]:
             for pairs in (300, 150):
                 made = make(kind, pairs, seed)
                 examples = [Example(*(tuple(spaced(side).split()) for side in pair)) for pair in made.train]
-                oracle = made.oracle
-                yield (
-                    f"{kind}, {pairs}, {seed}",
-                    examples,
-                    lambda each, o=oracle: o.right(*map(" ".join, (each.x, each.y))),
-                )
+                yield f"{kind}, {pairs}, {seed}", examples, partial(is_right, made.oracle)
         for split, count in PARTS.items():
             train = scan.split(split, seed=seed).train
             rare = [example for example in train if example.x == ("jump",)][:1]
             examples = list(dict.fromkeys([*rare, *train[:count]]))
             yield f"SCAN {split}, {count}, {seed}", examples, lambda each: scan.interpret(each.x) == each.y
+
+
+def is_right(oracle: Oracle, sample: Example) -> bool:
+    return oracle.right(" ".join(sample.x), " ".join(sample.y))
 
 
 def main() -> None:
@@ -56,9 +56,11 @@ def main() -> None:
     print(f"{'data, examples, seed':28}kept   n  estimate (interval)   true   geca       spans")
     near, inside, told = list[bool](), list[bool](), list[tuple[float, bool]]()
     for name, examples, truth in every(arguments.seeds):
-        for kept, rarity in (("rare", "auto"), ("all", None)):
+        for kept in ("rare", "all"):
             try:
-                samples = Auto(rarity=rarity, progress=False).fit(examples).sample(arguments.n)
+                samples = (
+                    Auto(rarity="auto" if kept == "rare" else None, progress=False).fit(examples).sample(arguments.n)
+                )
             except NothingMade:
                 print(f"{name:28}{kept:5}  0  no rule can be trusted", flush=True)
                 continue
