@@ -17,7 +17,7 @@ from recombine.augmentation.resample import find_rare
 from recombine.augmentation.spans import Spans
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
-from recombine.own_data.rehearsal import ITEMS, OFTEN, Rehearsal
+from recombine.own_data.rehearsal import ITEMS, OFTEN, Count, Rehearsal, Rehearsed
 
 
 def examples_of(kind: str, pairs: int = 150) -> list[Example]:
@@ -91,11 +91,24 @@ def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
     assert len(found.counts) == len(rehearsal.items)
 
 
+def test_samples_are_surer_that_have_no_new_pairs_and_follow_what_was_confirmed() -> None:
+    def share(level: int, confirmed: int, item: str | None = None) -> float:
+        counts = tuple(Count((name,), (20, 20, 0), (of, confirmed), 0, 0) for name, of in (("a", 20), ("b", confirmed)))
+        return Rehearsed(counts, ((30, 60), (50, 60)), (1, 0.25)).share_like(item and (item,), level)
+
+    assert share(0, 0) < share(0, 5) < share(0, 10)
+    assert share(0, 0, "b") < share(0, 0) < share(0, 0, "a")
+    assert share(0, 0, "c") == share(0, 0)  # of what was not made rare, all items tell
+    assert share(1, 0) < 0.5 < 0.98 < share(2, 0) < 0.99
+
+
 def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.own_data.rehearsal.MANY", 100)
     examples = examples_of("commands", 300)
     rare = find_rare(examples)
-    for item in Rehearsal(examples, rare).items:
+    rehearsal = Rehearsal(examples, rare)
+    assert {rehearsal.level(example) for example in examples} == {2}  # nothing is new to all examples
+    for item in rehearsal.items:
         some = [*item.left, *item.taken]
         assert len(some) == 100
         assert {example for example in examples if rare(example)} <= {*some}

@@ -43,7 +43,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
-from recombine.own_data.rehearsal import Rehearsal, Rehearsed
+from recombine.own_data.rehearsal import LEVELS, Rehearsal, Rehearsed
 from recombine.own_data.settings import (
     CHOICES,
     Account,
@@ -628,7 +628,7 @@ class _Source:
 
     def limits(self, samples: Sequence[Example]) -> tuple[float, float]:
         """Returns between which shares of samples are right."""
-        levels = np.bincount([self.rehearsal.level(sample) for sample in samples], minlength=3)
+        levels = np.bincount([self.rehearsal.level(sample) for sample in samples], minlength=len(LEVELS))
         return self.verdict.interval_of(levels, sum(map(self.probability, samples)) / len(samples))
 
 

@@ -39,10 +39,11 @@ FAMILIAR = (60, 1)
 """The share of right samples among those without anything new, as a beta distribution."""
 
 LIKE_EXAMPLES, LUCKY = 6, (1, 3)
-"""Right samples are confirmed as often as examples, as if seen in so many; wrong ones by this share of that (beta)."""
+"""Right samples are confirmed as often as examples, as if at most so many were seen, since samples are not quite like
+them; wrong ones this many times as often as right ones, as a beta distribution."""
 
 RARER = 0.6
-"""What right samples have that is new to parts of the examples is confirmed that much more rarely than theirs."""
+"""Where examples are taken out at random, right samples are confirmed this many times as often as examples."""
 
 TOGETHER = 0.15
 """Samples with one item are right or wrong together to this degree (the correlation within an item)."""
@@ -52,6 +53,9 @@ BASE = 10
 
 LENGTHS = (2, 3)
 """How many neighboring tokens are looked at: pairs or, in samples without a new pair, triples."""
+
+LEVELS = range(len(LENGTHS) + 1)
+"""How new samples are: by pairs, only by triples, or not at all."""
 
 Piece = tuple[str, ...]
 """Neighboring tokens, after the name of the side that they are on."""
@@ -119,9 +123,8 @@ class Rehearsed:
     @property
     def share(self) -> float:
         """The estimated share of the samples that is right."""
-        return float(
-            self.samples and self._levels @ [self.share_like(None, level) for level in range(3)] / self.samples
-        )
+        shares = [self.share_like(None, level) for level in LEVELS]
+        return float(self._levels @ shares / max(1, self.samples))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -136,7 +139,7 @@ class Rehearsed:
             mean: The estimated share.
         """
         rng = np.random.default_rng(0)
-        each = (rng.choice(right, DRAWS, p=weights) for right, weights in map(self._drawn, range(3)))
+        each = (rng.choice(right, DRAWS, p=weights) for right, weights in map(self._drawn, LEVELS))
         shares = sum(part * share for part, share in zip(levels / levels.sum(), each, strict=True)) * self._outputs
         found = rng.binomial(levels.sum(), np.clip(shares - np.mean(shares) + mean, 0, 1)) / levels.sum()
         low, high = np.percentile(found, INTERVAL)
@@ -156,7 +159,7 @@ class Rehearsed:
 
     @cached_property
     def _levels(self) -> np.ndarray:
-        return np.array([sum(count.samples[level] for count in self.counts) for level in range(3)])
+        return np.array([sum(count.samples[level] for count in self.counts) for level in LEVELS])
 
     @cached_property
     def _outputs(self) -> float:
@@ -165,7 +168,11 @@ class Rehearsed:
         return float((right + 1) / (known + 1))
 
     def _drawn(self, level: int, item: Tokens | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Returns shares of right samples, and how probable each is, by all items or for what is like one of them."""
+        """Returns shares of right samples, and how probable each is, by all items or for what is like one of them.
+
+        A sample is confirmed with the chance `right * if_right + (1 - right) * if_wrong`, so the number of confirmed
+        ones has a binomial likelihood; each draw from what is expected has that as its weight.
+        """
         rng = np.random.default_rng(level)
         if level == len(LENGTHS):
             return rng.beta(*FAMILIAR, DRAWS), np.full(DRAWS, 1 / DRAWS)
@@ -209,13 +216,13 @@ class Rehearsal:
 
     def __init__(self, examples: Sequence[Example], rare: Rare | None, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
+        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
         if len(examples) > MANY:
             order = rng.permutation(len(examples))
             rarest_first = sorted(order, key=lambda place: rare is not None and not rare(examples[place]))
             examples = [examples[place] for place in sorted(rarest_first[:MANY])]
         self._rare = rare
         self._around: dict[Tokens, set[tuple[str, str]]] = defaultdict(set)
-        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
         self.items = _parts(examples, rng) if rare is None else self._made_rare(examples, rare, rng)
 
     @property
@@ -283,10 +290,9 @@ class Rehearsal:
         return _level(_new(sample, self._seen))
 
     def like(self, sample: Example) -> Tokens | None:
-        """Returns the item that is used most like what is rare in a sample; None: none is."""
-        if self._rare is None:
-            return ()
-        rarest = None if self._rare.resampler is None else self._rare.resampler.rarest(Example(sample.x, ()))
+        """Returns the item that is used most like what is rare in a sample; None: none is, or nothing was made rare."""
+        resampler = None if self._rare is None else self._rare.resampler
+        rarest = None if resampler is None else resampler.rarest(Example(sample.x, ()))
         return None if rarest is None else self._most_alike(rarest.ngram, [item.ngram for item in self.items])
 
     def _frequent(
@@ -323,7 +329,7 @@ class Rehearsal:
 
     def _count(self, item: Item, known: Sequence[Container[Piece]], samples: Iterable[Example]) -> Count:
         taken, inputs = {*item.taken}, {example.x for example in item.taken}
-        made, confirmed, of_known, right = [0, 0, 0], [0, 0, 0], 0, 0
+        made, confirmed, of_known, right = [0 for _ in LEVELS], [0 for _ in LEVELS], 0, 0
         for sample in samples:
             new = _new(sample, known)
             level = _level(new)
