@@ -35,7 +35,7 @@ def every(seeds: int) -> Iterator[Data]:
         for kind in EVERY:
             for pairs in (300, 150):
                 made = make(kind, pairs, seed)
-                examples = [Example(*(tuple(spaced(side).split()) for side in pair)) for pair in made.train]
+                examples = [Example(tuple(spaced(x).split()), tuple(spaced(y).split())) for x, y in made.train]
                 yield f"{kind}, {pairs}, {seed}", examples, partial(is_right, made.oracle)
         for split, count in PARTS.items():
             train = scan.split(split, seed=seed).train
@@ -58,9 +58,8 @@ def main() -> None:
     for name, examples, truth in every(arguments.seeds):
         for kept in ("rare", "all"):
             try:
-                samples = (
-                    Auto(rarity="auto" if kept == "rare" else None, progress=False).fit(examples).sample(arguments.n)
-                )
+                auto = Auto(rarity="auto" if kept == "rare" else None, progress=False)
+                samples = auto.fit(examples).sample(arguments.n)
             except NothingMade:
                 print(f"{name:28}{kept:5}  0  no rule can be trusted", flush=True)
                 continue
