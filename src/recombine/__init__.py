@@ -6,12 +6,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recombine.data.files import read
     from recombine.errors import RecombineError
-    from recombine.own_data.augmenters import GECA, Augmenter, Auto, Both, Oversampler, Spans
+    from recombine.own_data.augmenters import GECA, Augmenter, Auto, Both, Oversampler, Paradigms, Spans
     from recombine.own_data.checks import Check
     from recombine.own_data.predictor import Predictor
 
 __version__ = "0.1.0"
-__all__ = ["GECA", "Augmenter", "Auto", "Both", "Check", "Oversampler", "Predictor", "RecombineError", "Spans", "read"]
+__all__ = [
+    "GECA",
+    "Augmenter",
+    "Auto",
+    "Both",
+    "Check",
+    "Oversampler",
+    "Paradigms",
+    "Predictor",
+    "RecombineError",
+    "Spans",
+    "read",
+]
 
 _HOMES = {
     "Augmenter": "recombine.own_data.augmenters",
@@ -20,6 +32,7 @@ _HOMES = {
     "Check": "recombine.own_data.checks",
     "GECA": "recombine.own_data.augmenters",
     "Oversampler": "recombine.own_data.augmenters",
+    "Paradigms": "recombine.own_data.augmenters",
     "Predictor": "recombine.own_data.predictor",
     "RecombineError": "recombine.errors",
     "Spans": "recombine.own_data.augmenters",

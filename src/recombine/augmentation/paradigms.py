@@ -36,8 +36,12 @@ ALIKE = 2
 MOST_TAGS = 2
 """So many tags leave at once, and so many come, at most."""
 
-MOST_WORDS = 20
-"""Of each set of tags so many words are compared with those of others."""
+MOST_WORDS, MOST_SETS, MOST_COMPARED = 20, 500, 2_000_000
+"""Of each set of tags so many words are compared with those of others; so many sets, those with most words; and so many
+pairs of words in all: if there are more, fewer words of each set."""
+
+MOST_EXPONENTS = 100
+"""A set of tags that has so many exponents is given no more by analogy. They start from so many, of MOST_SETS sets."""
 
 STEPS = 2
 """So many analogies follow each other at most."""
@@ -56,6 +60,9 @@ NEARER = 4
 
 BORDER = "\0"
 """Where the stem ends; no file has it in a word."""
+
+NO_WORD_FORMS = "paradigms needs word forms: lemmas with tags, and their forms."
+WORD_FORMS_ARE = "In a file: lemma, tab, form, tab, tags with ; between them. For other data take --method auto."
 
 Tags = frozenset[str]
 
@@ -87,12 +94,14 @@ class Word(NamedTuple):
     tags: Tokens
     form: str
     change: Change
+    kind: str
+    """The part of speech, such as V; see `_kinds`."""
 
     @classmethod
-    def of(cls, example: Example) -> "Word":
+    def of(cls, example: Example, kind: str) -> "Word":
         """Takes an example apart that is in the generator's order."""
         lemma, tags = split_analysis(example.x)
-        return cls("".join(lemma), tags, "".join(example.y), change(example))
+        return cls("".join(lemma), tags, "".join(example.y), change(example), kind)
 
     @property
     def example(self) -> Example:
@@ -106,10 +115,10 @@ class Word(NamedTuple):
         backwards = End(self.lemma[::-1], self.form[::-1], old_before[::-1], before[::-1])
         return backwards, End(self.lemma, self.form, old_after, after)
 
-    @property
-    def kind(self) -> str:
-        """The part of speech: V of ``[V.PTCP]``."""
-        return self.tags[0].strip("[]").partition(".")[0]
+    def similar(self) -> "tuple[Change, str, str]":
+        """Returns what decides which lemmas take its exponent: its change, and the ends of its lemma that matter."""
+        beginning, end = (each.lemma[-len(each.old) - ALIKE :] if each.old != each.new else "" for each in self.ends)
+        return self.change, beginning, end
 
 
 class Delta(NamedTuple):
@@ -163,7 +172,10 @@ class Analogies:
             cells[frozenset(word.tags)].append(word)
             self._order.update((word.kind, *two) for two in combinations(word.tags, 2))
         pairs: dict[Delta, list[tuple[Sequence[Word], Sequence[Word]]]] = defaultdict(list)
-        for (old, words_before), (new, words_after) in permutations(cells.items(), 2):
+        most_words_first = sorted(cells, key=lambda tags: -len(cells[tags]))
+        compared = {*most_words_first[:MOST_SETS]}
+        for old, new in permutations((tags for tags in cells if tags in compared), 2):
+            words_before, words_after = cells[old], cells[new]
             kinds = words_before[0].kind, words_after[0].kind
             if kinds[0] == kinds[1] and all(0 < len(tags) <= MOST_TAGS for tags in (old - new, new - old)):
                 pairs[Delta(old - new, new - old, kinds[0])].append((words_before, words_after))
@@ -174,7 +186,12 @@ class Analogies:
             self._shown[delta] = sum(len(held) for pair in found for held in pair)
             nearly_all = {tag for tag, number in held_by.items() if number >= NEARLY_ALL * self._shown[delta]}
             self._conditions[delta] = frozenset(nearly_all)
+        sizes = np.array([[len(held) for held in pair] for found in self._pairs.values() for pair in found], dtype=int)
+        self._most = MOST_WORDS
+        while self._most > 1 and sizes.clip(max=self._most).prod(axis=-1).sum() > MOST_COMPARED:
+            self._most //= 2
         self._tables: dict[Delta, dict[View, Table]] = {}
+        self._applying: dict[tuple[str, Tags], list[Delta]] = {}
         self._known: dict[tuple[Delta, tuple[View, ...], str], tuple[str, float] | None] = {}
 
     def exponents(self, words: Iterable[Word], accept: Callable[[Word], bool]) -> dict[Tags, list[Exponent]]:
@@ -187,33 +204,42 @@ class Analogies:
                 held, key = found[frozenset(exponent.word.tags)], (exponent.word.change, exponent.word.lemma)
                 if key not in held or held[key].likely < exponent.likely:
                     held[key] = exponent
-                    further.append(exponent)
+                    if len(held) <= MOST_EXPONENTS and len(found) <= MOST_SETS:
+                        further.append(exponent)
             if step < STEPS:
-                latest = [made for exponent in further for made in self._following(exponent) if accept(made.word)]
+                counts = Counter({tags: len(held) for tags, held in found.items()})
+                following = (made for exponent in further for made in self._following(exponent, counts))
+                latest = [made for made in following if accept(made.word)]
         return {tags: [*held.values()] for tags, held in found.items()}
 
-    def _following(self, exponent: Exponent) -> Iterator[Exponent]:
-        """Yields what follows from an exponent by one analogy each."""
-        word = exponent.word
-        for delta in self._deltas(word):
+    def _following(self, exponent: Exponent, counts: Counter[Tags]) -> Iterator[Exponent]:
+        """Yields what follows from an exponent by one analogy each, and counts the exponents of sets of tags."""
+        word, tags = exponent.word, frozenset(exponent.word.tags)
+        for delta in self._deltas(word.kind, tags):
+            after = tags - delta.leaving | delta.coming
+            if counts[after] >= MOST_EXPONENTS:
+                continue
             beginning, end = (self._changed(delta, side, each) for side, each in enumerate(word.ends))
             if beginning is None or end is None or len(beginning.old) + len(end.old) > len(word.form):
                 continue
             middle = word.form[len(beginning.old) : len(word.form) - len(end.old)]
             form = beginning.new[::-1] + middle + end.new
-            made = Word.of(_example(word.lemma, self._arranged(word.tags, delta), form))
+            counts[after] += 1
+            made = Word.of(_example(word.lemma, self._arranged(word.tags, delta), form), word.kind)
             yield Exponent(made, exponent.likely * beginning.likely * end.likely, exponent.shown_by)
 
-    def _deltas(self, word: Word) -> list[Delta]:
+    def _deltas(self, kind: str, tags: Tags) -> list[Delta]:
         """Returns how the tags of a word may change.
 
         Moods that only the present has tell nothing of the past. So where enough examples of changes have no tag in
         common that the word lacks, only these changes are made; else those that have one, too.
         """
-        tags = frozenset(word.tags)
-        lacking = {
-            delta: len(self._conditions[delta] - tags) for delta in self._pairs if delta.applies(word.kind, tags)
-        }
+        if (kind, tags) not in self._applying:
+            self._applying[kind, tags] = self._find_deltas(kind, tags)
+        return self._applying[kind, tags]
+
+    def _find_deltas(self, kind: str, tags: Tags) -> list[Delta]:
+        lacking = {delta: len(self._conditions[delta] - tags) for delta in self._pairs if delta.applies(kind, tags)}
         shown = [sum(self._shown[delta] for delta, number in lacking.items() if number <= most) for most in (0, 1)]
         most = 0 if shown[0] > ENOUGH * shown[1] else 1
         found = [delta for delta, number in lacking.items() if number <= most]
@@ -245,16 +271,17 @@ class Analogies:
         """Returns how ends of words become ends of others, beside each set of other tags."""
         tables: dict[View, Table] = defaultdict(lambda: defaultdict(lambda: defaultdict(Counter)))
         for beside, pair in enumerate(self._pairs[delta]):
-            for one, other in product(*([word.ends for word in held[:MOST_WORDS]] for held in pair)):
+            changes: Counter[tuple[int, bool, str, str, str]] = Counter()
+            for one, other in product(*([word.ends for word in held[: self._most]] for held in pair)):
                 alike = one[1].lemma[-ALIKE:] == other[1].lemma[-ALIKE:]
                 for side, (end, after) in enumerate(zip(one, other, strict=True)):
                     cut = max(len(end.old), len(after.old))
-                    if (mark := end.mark(cut)) != after.mark(cut):
-                        continue
-                    texts = end.after(cut), after.after(cut)
-                    for kind in {alike, False}:
-                        _note(tables[side, kind], beside, texts, CONTEXT)
-                    _note(tables[side, None], beside, [text[::-1] + mark for text in texts], STEM_CONTEXT)
+                    if (mark := end.mark(cut)) == after.mark(cut):
+                        changes[side, alike, mark, end.after(cut), after.after(cut)] += 1
+            for (side, alike, mark, *texts), times in changes.items():
+                for kind in {alike, False}:
+                    _note(tables[side, kind], beside, texts, CONTEXT, times)
+                _note(tables[side, None], beside, [text[::-1] + mark for text in texts], STEM_CONTEXT, times)
         return tables
 
     def _arranged(self, tags: Tokens, delta: Delta) -> Tokens:
@@ -288,12 +315,43 @@ def _shared(one: str, other: str) -> int:
     return next((place for place, char in enumerate(one) if other[place : place + 1] != char), len(one))
 
 
-def _note(table: Table, beside: int, texts: Sequence[str], context: int) -> None:
+def _note(table: Table, beside: int, texts: Sequence[str], context: int, times: int) -> None:
     """Notes that one text became another, with as many characters of what they share before that as is asked for."""
     old, new = texts
     shared = _shared(old, new)
     for start in range(max(shared - context, 0), shared + 1):
-        table[old[start:]][beside][new[start:]] += 1
+        table[old[start:]][beside][new[start:]] += times
+
+
+def _kinds(examples: Sequence[Example]) -> list[str]:
+    """Returns parts of speech: first tags (V of ``[V.PTCP]``).
+
+    Those are one that most lemmas of the rarer have both, counting lemmas with several forms: then they are no parts of
+    speech, but tenses, for example.
+    """
+    analyses = [split_analysis(example.x) for example in examples]
+    firsts = [tags[0].strip("[]").partition(".")[0] for _, tags in analyses]
+    forms = Counter(lemma for lemma, _ in analyses)
+    lemmas: dict[str, set[Tokens]] = {first: set() for first in firsts}
+    for (lemma, _), first in zip(analyses, firsts, strict=True):
+        if forms[lemma] > 1:
+            lemmas[first].add(lemma)
+    most_first = sorted(lemmas, key=lambda first: -len(lemmas[first]))[:MOST_SETS]
+    kinds = {first: first for first in firsts}
+    for one, other in combinations(most_first, 2):
+        if 2 * len(lemmas[one] & lemmas[other]) > len(lemmas[other]):
+            old, new = kinds[other], kinds[one]
+            kinds = {first: new if kind == old else kind for first, kind in kinds.items()}
+    return [kinds[first] for first in firsts]
+
+
+def _summed(exponents: Iterable[Exponent]) -> list[Exponent]:
+    """Returns exponents, those of words that are alike as one."""
+    found: dict[tuple[Change, str, str], Exponent] = {}
+    for exponent in exponents:
+        key = exponent.word.similar()
+        found[key] = exponent._replace(likely=exponent.likely + found[key].likely) if key in found else exponent
+    return [*found.values()]
 
 
 def _example(lemma: str, tags: Tokens, form: str) -> Example:
@@ -325,9 +383,15 @@ class Paradigms:
 
     All sets of tags have equal shares of the samples. The exponents that are put to use are those of examples that
     `accept` lets pass: with a resampler, those of the few examples with rare tags.
+
+    Attributes:
+        shows: Lets those examples pass whose exponents are put to use; None: `accept` does.
     """
 
+    shows: Validator | None = None
     _words: tuple[Word, ...] = field(default=(), init=False, repr=False)
+    _known: dict[Tags, set[str]] = field(default_factory=dict, init=False, repr=False)
+    _lemmas: dict[str, dict[str, Word]] = field(default_factory=dict, init=False, repr=False)
     _analogies: Analogies = field(default_factory=lambda: Analogies(()), init=False, repr=False)
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -338,8 +402,12 @@ class Paradigms:
         """
         distinct = distinct_examples(examples, least=2, who="Paradigms")
         if not are_inflections(distinct):
-            raise RecombineError("Paradigms needs word forms: lemma and tags ▷ form.", hint="`format='sigmorphon'`.")
-        self._words = tuple(map(Word.of, distinct))
+            raise RecombineError(NO_WORD_FORMS, hint=WORD_FORMS_ARE)
+        self._words = tuple(map(Word.of, distinct, _kinds(distinct)))
+        self._known, self._lemmas = defaultdict(set), defaultdict(dict)
+        for word in self._words:
+            self._known[frozenset(word.tags)].add(word.lemma)
+            self._lemmas[word.kind][word.lemma] = word
         self._analogies = Analogies(self._words)
         return self
 
@@ -352,17 +420,32 @@ class Paradigms:
         if not self._words:
             raise unfitted("Paradigms")
         check_request(n, seed)
-        candidates = self._candidates(np.random.default_rng(seed), lambda word: not turned_down(word.example, accept))
+        candidates = self._candidates(np.random.default_rng(seed), self.shows or accept)
         examples, rejected = take_accepted(candidates, n, accept)
         shortfall = ""
         if len(examples) < n:
             shortfall = f"{all_there_are('Paradigms', len(self._words), len(examples), rejected)}."
         return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
 
-    def _candidates(self, rng: np.random.Generator, accept: Callable[[Word], bool]) -> Iterator[Example]:
+    def answers(self, inputs: Iterable[Tokens]) -> tuple[list[Example], list[Tags]]:
+        """Returns what it makes of those inputs that it can make something of; and all sets of tags that it has."""
+        wanted: dict[Tags, list[str]] = defaultdict(list)
+        for x in inputs:
+            lemma, tags = split_analysis(x)
+            wanted[frozenset(tags)].append("".join(lemma))
+        found = self._exponents(self.shows)
+        made = (self._made(lemma, _summed(held)) for tags, held in found.items() for lemma in wanted[tags])
+        return [example for example in made if example is not None], [*found]
+
+    def _exponents(self, shows: Validator | None) -> dict[Tags, list[Exponent]]:
+        def accept(word: Word) -> bool:
+            return not turned_down(word.example, shows)
+
+        return self._analogies.exponents(filter(accept, self._words), accept)
+
+    def _candidates(self, rng: np.random.Generator, shows: Validator | None) -> Iterator[Example]:
         """Yields new forms, one for each set of tags in turn."""
-        exponents = self._analogies.exponents(filter(accept, self._words), accept)
-        cells = [self._of_cell(tags, held, rng) for tags, held in exponents.items()]
+        cells = [self._of_cell(tags, held, rng) for tags, held in self._exponents(shows).items()]
         while cells:
             going_on = []
             for place in rng.permutation(len(cells)):
@@ -373,26 +456,31 @@ class Paradigms:
 
     def _of_cell(self, tags: Tags, exponents: Sequence[Exponent], rng: np.random.Generator) -> Iterator[Example]:
         """Yields forms of all lemmas for a set of tags."""
-        known = {word.lemma for word in self._words if tags == frozenset(word.tags)}
-        kind = exponents[0].word.kind
-        own = {word.lemma: word for word in self._words if word.kind == kind and word.lemma not in known}
-        lemmas = [*own.items()]
+        known = self._known.get(tags, set())
+        lemmas = [lemma for lemma in self._lemmas[exponents[0].word.kind] if lemma not in known]
+        exponents = _summed(exponents)
         for place in in_random_order(len(lemmas), rng):
-            lemma, word = lemmas[place]
-            votes: dict[str, float] = defaultdict(float)
-            best: dict[str, tuple[float, Exponent]] = {}
-            for exponent in exponents:
-                if (found := exponent.of(lemma)) is not None:
-                    form, weight = found
-                    votes[form] += weight
-                    if form not in best or best[form][0] < weight:
-                        best[form] = weight, exponent
-            if votes:
-                form = max(votes, key=votes.__getitem__)
-                exponent = best[form][1]
-                provenance = Provenance(
-                    method="paradigms",
-                    prototypes=(exponent.shown_by.example, word.example),
-                    details={"likely": round(votes[form] / sum(votes.values()), 3)},
-                )
-                yield _example(lemma, exponent.word.tags, form).with_provenance(provenance)
+            if (made := self._made(lemmas[place], exponents)) is not None:
+                yield made
+
+    def _made(self, lemma: str, exponents: Sequence[Exponent]) -> Example | None:
+        """Returns the form of a lemma for which most speaks; None if there is none, or the lemma is not known."""
+        word = self._lemmas[exponents[0].word.kind].get(lemma)
+        votes: dict[str, float] = defaultdict(float)
+        best: dict[str, tuple[float, Exponent]] = {}
+        for exponent in exponents:
+            if (found := exponent.of(lemma)) is not None:
+                form, weight = found
+                votes[form] += weight
+                if form not in best or best[form][0] < weight:
+                    best[form] = weight, exponent
+        if word is None or not votes:
+            return None
+        form = max(votes, key=votes.__getitem__)
+        exponent = best[form][1]
+        provenance = Provenance(
+            method="paradigms",
+            prototypes=(exponent.shown_by.example, word.example),
+            details={"likely": round(votes[form] / sum(votes.values()), 3)},
+        )
+        return _example(lemma, exponent.word.tags, form).with_provenance(provenance)

@@ -17,7 +17,7 @@ from recombine.inflection import are_inflections
 
 if TYPE_CHECKING:
     from recombine.augmentation.protocol import Samples
-    from recombine.own_data.augmenters import GECA, Augmenter, Oversampler, Rarity, Spans
+    from recombine.own_data.augmenters import Augmenter, OwnDataAugmenter, Rarity
 
 LEARNING = ("learned", "both")
 """The methods that train networks."""
@@ -39,7 +39,7 @@ class Request:
     """What to make: the options as they were given, None for most that were not.
 
     Options:
-        method NAME: geca, spans, auto (whichever of the two can be trusted; learned for word forms), learned (trains a
+        method NAME: geca, spans, paradigms (for word forms), auto (whichever rules can be trusted), learned (trains a
             network, for minutes), both (geca and learned) or oversample (repeats what is rare).
         n N: How many samples to make.
         precision P: With auto: keep samples that are at least as likely to be right, e.g. 0.9.
@@ -194,7 +194,7 @@ def _checked(request: Request) -> Request:
     return request
 
 
-def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "Augmenter | GECA | Oversampler | Spans":
+def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "OwnDataAugmenter":
     """Returns the augmenter, trained here or taken from a folder."""
     from recombine.own_data.augmenters import GECA, METHODS, Augmenter
     from recombine.own_data.checks import Check
@@ -297,7 +297,7 @@ def _check_model(request: Request, found: "Augmenter", examples: Sequence[Exampl
             )
 
 
-def _drawn(request: Request, augmenter: "Augmenter | GECA | Oversampler | Spans") -> "list[Samples]":
+def _drawn(request: Request, augmenter: "OwnDataAugmenter") -> "list[Samples]":
     """Returns new examples, one set for each seed, and says how to get more if there are too few or none."""
     from recombine.augmentation.resample import find_rare
     from recombine.own_data.settings import forget_state
@@ -348,10 +348,10 @@ def _show(samples: "Samples", tokens: str) -> None:
     """Prints some samples, with the estimated probability that each is right."""
     from recombine.data.text import join
 
-    few = min(FEW_SHOWN, len(samples))
+    few, kind = min(FEW_SHOWN, len(samples)), "characters" if are_inflections(samples) else tokens
     for sample in (samples[place * len(samples) // few] for place in range(few)):
         assert sample.provenance is not None
-        text = f"{join(sample.x, tokens)} → {join(sample.y, tokens)}"
+        text = f"{join(sample.x, kind)} → {join(sample.y, kind)}"
         text = text if len(text) <= LINE else f"{text[:LINE]}…"
         say(f"  {sample.provenance.details['right']:4.0%}  {text}")
 

@@ -23,7 +23,7 @@ class Options:
     """What is compared, and how networks are trained; see ``recombine.comparison.compare.Plan``.
 
     Options:
-        methods NAMES: What to compare with plain: oversample, geca, spans, learned, both (as for augment).
+        methods NAMES: What to compare with plain, as for augment (default: all but auto; paradigms or spans).
         seeds K: How many networks of each method.
         n N: How many new examples of each method.
         p_aug P: How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).
@@ -72,7 +72,7 @@ def compare_cli(
       test FILE: Test examples (default: some of DATA, the rare above all).
       output RUN: A folder for all samples and run.json, for recombine report.
     """
-    from recombine.comparison.compare import GENERATORS, MORE, PREDICTORS, Plan, compare, forget
+    from recombine.comparison.compare import GENERATORS, MORE, PREDICTORS, Plan, compare, forget, suited
     from recombine.comparison.document import SAMPLES_FOLDER, run_record, write_samples
     from recombine.comparison.splitting import given, hold_out
     from recombine.paper.records import provenance
@@ -91,7 +91,7 @@ def compare_cli(
     files.check_direction(options.direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
-    plan = replace(plan, device=device_of(who, plan.device))
+    plan = replace(plan, device=device_of(who, plan.device), methods=suited(methods, split.train))
     _announce(split, plan, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if plan.learns else PREDICTORS

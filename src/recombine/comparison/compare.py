@@ -15,8 +15,9 @@ from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, lacking, recommended, sentence
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
+from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
-from recombine.inflection import ANALYSIS, DIRECTIONS
+from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
 from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both, Oversampler, Rarity
 from recombine.own_data.choices import Choice
@@ -25,12 +26,15 @@ from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 
-PLAIN, OVERSAMPLE, BY_GECA, _, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
+PLAIN, OVERSAMPLE, BY_GECA, SPANS, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
 """The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
 learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
 rare, so that they differ in how examples are made and in nothing else."""
 
-KNOWN = (*METHODS, AUTO)
+PARADIGMS = "paradigms"
+"""By default it takes the place of spans where the examples are word forms."""
+
+KNOWN = (*METHODS, PARADIGMS, AUTO)
 """Those that can be asked for: with what `augment` does by default, whatever it keeps."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
@@ -38,6 +42,13 @@ GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 
 MORE = 3
 """How many times the time, the epochs or the seeds are proposed where these did not tell."""
+
+
+def suited(methods: Sequence[str], examples: Sequence[Example]) -> list[str]:
+    """Returns the methods asked for; if these are all by default, with paradigms for spans if these are word forms."""
+    if {*methods} != {*METHODS[1:]} or not are_inflections(examples):
+        return [*methods]
+    return [PARADIGMS if method == SPANS else method for method in methods]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from recombine.augmentation import protocol, resample, spans
+from recombine.augmentation import paradigms, protocol, resample, spans
 from recombine.augmentation.agreement import Agreement, Exponents
 from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import (
@@ -44,6 +44,7 @@ from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
 from recombine.own_data.rehearsal import LEVELS, Rehearsal, Rehearsed
+from recombine.own_data.rehearsed_forms import RehearsedForms, rehearse_forms
 from recombine.own_data.settings import (
     CHOICES,
     Account,
@@ -393,6 +394,26 @@ class Spans(_ByRule):
 
 
 @dataclass(eq=False, kw_only=True)
+class Paradigms(_ByRule):
+    """Word forms by rule: lemmas take what other lemmas' forms with rare tags have, and what follows by analogy.
+
+    Attributes:
+        rarity: Which samples are rare and so are kept; see ``Rarity``. None keeps all.
+    """
+
+    kind: ClassVar[str] = "paradigms"
+    rarity: Rarity = AUTO
+
+    def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
+        distinct = distinct_examples(examples, least=2, who="Paradigms")
+        if not are_inflections(distinct):
+            raise NothingMade(paradigms.NO_WORD_FORMS, hint=paradigms.WORD_FORMS_ARE)
+        rule = rarity_rule(self.rarity, distinct, say=shown(self.progress).say)
+        shows = sample_filter(distinct, rule.value, agreement=self.agreement)
+        return Learned(paradigms.Paradigms(shows).fit(distinct), rule.value, {"rarity": rule})
+
+
+@dataclass(eq=False, kw_only=True)
 class Oversampler(_ByRule):
     """Repeats the training examples that have something rare in them: what resampling alone gives.
 
@@ -655,11 +676,9 @@ class _TakingTurns:
         kept, right = list[Example](), list[float]()
         of_source: dict[_Source, list[Example]] = {source: [] for source in self.sources}
         for source, sample in islice(found.values(), n):
-            assert sample.provenance is not None
             right.append(source.probability(sample))
             of_source[source].append(sample)
-            details = {**sample.provenance.details, "right": round(right[-1], 2)}
-            kept.append(replace(sample, provenance=replace(sample.provenance, details=details)))
+            kept.append(_with_right(sample, right[-1]))
         estimate = None
         if kept:
             limits = [(len(own), source.limits(own)) for source, own in of_source.items() if own]
@@ -684,8 +703,46 @@ class _TakingTurns:
         return found
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
-        unsure = self.precision > 0 and source.probability(sample) < self.precision
-        return f"right with a probability below {self.precision:g}" if unsure else None
+        return _unsure(source.probability(sample), self.precision) if self.precision > 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimated:
+    """Paradigms, whose samples are told how likely they are right; those below `precision` are turned down."""
+
+    fitted: paradigms.Paradigms
+    verdict: RehearsedForms
+    precision: float
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Is fitted already."""
+        return self
+
+    def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
+        """Returns up to n samples with the probability that each is right, and an estimate for all of them."""
+        samples = self.fitted.sample(n, seed, all_of(accept, self._unsure))
+        right = list(map(self.verdict.probability, samples))
+        examples = tuple(_with_right(*each) for each in zip(samples, right, strict=True))
+        estimate = None
+        if examples:
+            mean = sum(right) / len(right)
+            low, high = self.verdict.limits(mean, len(right))
+            estimate = min(low, mean), mean, max(high, mean)
+        return replace(samples, examples=examples, estimate=estimate)
+
+    def _unsure(self, sample: Example) -> str | None:
+        return _unsure(self.verdict.probability(sample), self.precision)
+
+
+def _with_right(sample: Example, right: float) -> Example:
+    """Returns a sample that says how likely it is right."""
+    assert sample.provenance is not None
+    details = {**sample.provenance.details, "right": round(right, 2)}
+    return sample.with_provenance(replace(sample.provenance, details=details))
+
+
+def _unsure(right: float, precision: float) -> str | None:
+    return f"right with a probability below {precision:g}" if right < precision else None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -695,8 +752,11 @@ class Auto(Augmenter):
     GECA and spans are rehearsed: tokens that are used like the rare ones, but often, are made rare, and the examples
     that were taken out judge the samples with them. The rules whose samples come out right take turns; every sample
     carries the estimated probability that it is right, as ``details["right"]`` of its provenance. If no rule can be
-    trusted, ``fit`` raises ``NothingMade``. For word forms networks are trained, as by `Augmenter`; they have no
-    estimate.
+    trusted, ``fit`` raises ``NothingMade``.
+
+    Word forms are made by `Paradigms`, rehearsed on frequent tags made rare, however many are right: also a wrong form
+    of a rare tag may show a predictor what the tag looks like. Where it makes none, networks are trained, as by
+    `Augmenter`, which have no estimate.
 
     If the default ``rarity="auto"`` finds no rare token, or none that new samples could have, it is not known what is
     missing: samples with rare pairs of tokens take turns with any others that are new. These are rehearsed on examples
@@ -718,13 +778,15 @@ class Auto(Augmenter):
         if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
             raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
-        if self.rehearse == 0 or are_inflections(distinct):
-            why = "no rehearsal was asked for" if self.rehearse == 0 else "the rules invent stems of word forms"
-            return self._by_networks(examples, checkpoint, why)
+        if self.rehearse == 0:
+            return self._by_networks(examples, checkpoint, "no rehearsal was asked for")
         rare = find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
         if isinstance(kept.value, Resampler):  # as a user asked for it
             rare = Rare(kept.name, kept.value, kept.reason)
+        if are_inflections(distinct):
+            found = self._by_paradigms(distinct, kept, rare)
+            return found or self._by_networks(examples, checkpoint, "no form follows by rule from those with rare tags")
         every: dict[str, protocol.Augmenter] = {"geca": choices.geca(distinct).value, "spans": spans.Spans()}
         fitted = {name: copy(rule).fit(distinct) for name, rule in every.items()}
         accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
@@ -765,12 +827,34 @@ class Auto(Augmenter):
         augmenter = _TakingTurns(sources, self.precision or 0.0)
         return Learned(augmenter, kept.value if only_rare else _anything, {"method": method, "rarity": kept})
 
+    def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
+        """Returns paradigms for word forms, with an estimate if enough forms could be judged; None if it makes none."""
+        shows = sample_filter(distinct, kept.value, agreement=self.agreement)
+        fitted: protocol.Augmenter = paradigms.Paradigms(shows).fit(distinct)
+        if not fitted.sample(1, self.seed, shows):
+            return None
+        display = shown(self.progress)
+        with display.progress("Rehearsing paradigms"):
+            rehearsal = Rehearsal(distinct, None if kept.value is None else rare, self.seed)
+            verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse)
+        if verdict.samples >= LEAST_JUDGED:
+            assert isinstance(fitted, paradigms.Paradigms)
+            fitted, why = _Estimated(fitted, verdict, self.precision or 0.0), str(verdict)
+        elif self.precision is None:
+            why = f"word forms; no estimate, since rehearsal could judge only {verdict.samples} of them"
+        else:
+            raise _no_estimate(f"rehearsal could judge only {verdict.samples} word forms")
+        display.say(f"Method paradigms: {why}.")
+        method = Choice("paradigms", ("paradigms",), why)
+        return Learned(fitted, kept.value, {"method": method, "rarity": kept})
+
+    def _tag_made_rare(self, examples: Sequence[Example], *tag: str) -> Validator | None:
+        agree = Exponents.of(examples, tag) if self.agreement else None
+        return all_of(_word_form, agree, partial(_lacking, tag))
+
     def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
         if self.precision is not None:
-            raise RecombineError(
-                f"nobody can say how many samples would be right: {why}.",
-                hint="Leave out `precision`, or give more data.",
-            )
+            raise _no_estimate(why)
         shown(self.progress).say(f"Method learned: {why}.")
         learned = super()._learn(examples, checkpoint)
         return learned._replace(choices={"method": Choice("learned", ("learned",), why), **learned.choices})
@@ -780,6 +864,15 @@ class Auto(Augmenter):
             return super()._draw(learned, n, seed, keep)
         assert keep is None or callable(keep)
         return OwnDataAugmenter._draw(self, learned, n, seed, keep)
+
+
+def _no_estimate(why: str) -> RecombineError:
+    hint = "Leave out `precision`, or give more data."
+    return RecombineError(f"nobody can say how many samples would be right: {why}.", hint=hint)
+
+
+def _lacking(tags: Sequence[str], sample: Example) -> str | None:
+    return None if {*tags} <= {*sample.x} else "without what was made rare"
 
 
 def _trusted(able: Sequence[_Source]) -> list[_Source]:
@@ -800,11 +893,12 @@ def _trusted(able: Sequence[_Source]) -> list[_Source]:
     )
 
 
-METHODS: dict[str, type[Augmenter | GECA | Spans | Oversampler]] = {
+METHODS: dict[str, type[Augmenter | GECA | Spans | Paradigms | Oversampler]] = {
     AUTO: Auto,
     "learned": Augmenter,
     "geca": GECA,
     "spans": Spans,
+    "paradigms": Paradigms,
     "both": Both,
     "oversample": Oversampler,
 }

@@ -19,6 +19,7 @@ import numpy as np
 from recombine.augmentation.protocol import Augmenter, Validator
 from recombine.augmentation.resample import PAIRS, Rare
 from recombine.example import Example, Tokens
+from recombine.inflection import is_tag
 
 ITEMS, SAMPLES = 10, 40
 """How many tokens are made rare, one after the other, and how many samples an augmenter makes with each."""
@@ -234,14 +235,18 @@ class Rehearsal:
         if not words:
             return "on nothing, since nothing is frequent and used like what is rare"
         named = f"{', '.join(words[:3])}{', …' if len(words) > 3 else ''}"
-        noun = f"{'pair' if self._rare.kind == PAIRS else 'token'}{'' if len(words) == 1 else 's'}"
+        kind = "pair" if self._rare.kind == PAIRS else "tag" if all(map(is_tag, words)) else "token"
+        noun = f"{kind}{'' if len(words) == 1 else 's'}"
         return f"on {len(words)} frequent {noun} made rare ({named})"
 
     def _made_rare(self, examples: Sequence[Example], rare: Rare, rng: np.random.Generator) -> list[Item]:
         length = 2 if rare.kind == PAIRS else 1
+        relevant = (rare.resampler and rare.resampler.relevant) or bool  # of word forms, only tags count
         holders: dict[Tokens, list[Example]] = defaultdict(list)
         for example in examples:
             for ngram, context in _in_context(example, length):
+                if not all(map(relevant, ngram)):
+                    continue
                 self._around[ngram].add(context)
                 if not holders[ngram] or holders[ngram][-1] is not example:
                     holders[ngram].append(example)
