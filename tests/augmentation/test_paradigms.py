@@ -84,6 +84,14 @@ def test_lemmas_that_end_otherwise_do_not_take_what_changes_an_end() -> None:
     assert not any(name.startswith("comer") for name in found)
 
 
+def test_a_first_tag_need_be_no_part_of_speech() -> None:
+    verbs = [
+        word(lemma, tag, lemma + end) for lemma in ("walk", "talk", "jump") for tag, end in (("PRS", "s"), ("G", "ing"))
+    ]
+    found = forms(*verbs, word("walk", "PST", "walked"))
+    assert found == {"talk [PST]": "talked", "jump [PST]": "jumped"}
+
+
 def test_samples_are_new_reproducible_and_know_where_they_are_from() -> None:
     paradigms = Paradigms().fit([*COMMON, HINT])
     samples = paradigms.sample(5, seed=1, accept=past)

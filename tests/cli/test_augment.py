@@ -98,6 +98,12 @@ def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: P
     assert not set(known).intersection(made)
 
 
+def test_paradigms_are_for_word_forms(run: Run, words: Path, train: Path, tmp_path: Path) -> None:
+    assert run("augment", words, "--method", "paradigms", "-n", 3, "-o", tmp_path / "new.tsv").ok
+    assert {"PST"} <= {tag for form in files.read_inflections(tmp_path / "new.tsv") for tag in form.tags}
+    assert_is_sentence(run("augment", train, "--method", "paradigms"), ["needs word forms", "--method auto"])
+
+
 def test_more_gaps_fill_up_what_one_does_not_give(run: Run, words: Path, tmp_path: Path) -> None:
     made = {}
     for gaps in (None, 1, 2):

@@ -26,6 +26,7 @@ from recombine.comparison.compare import (
     compare,
     draw,
     forget,
+    suited,
 )
 from recombine.comparison.document import SAMPLES, TRACED, run_record
 from recombine.comparison.splitting import Split, given, hold_out
@@ -230,6 +231,10 @@ def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
     (none,) = draw(split, replace(PLAN, methods=["spans"], seeds=1)).samples["spans"]
     assert none.shortfall.startswith("Spans do not suit word forms")
+    assert suited(METHODS[1:], forms) == [OVERSAMPLE, BY_GECA, "paradigms", LEARNED, "both"]
+    assert suited(METHODS[1:], TASK.train) == [*METHODS[1:]]
+    (by_rule,) = draw(split, replace(PLAN, methods=["paradigms"], seeds=1)).samples["paradigms"]
+    assert {sample.provenance.method for sample in by_rule if sample.provenance} == {"paradigms"}
     made = compare(split, replace(PLAN, methods=[BY_GECA], seeds=1, epsilon=None))
     assert tuple(made.judged) == (PLAIN, BY_GECA)
     assert made.drawn.networks is None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from time import sleep
 
@@ -264,6 +264,26 @@ def test_networks_are_trained_for_word_forms_and_without_rehearsal(monkeypatch: 
     assert len(trained) == 2
     with pytest.raises(RecombineError, match="nobody can say"):
         Auto(rehearse=0, precision=0.9).fit(examples_of("commands"))
+
+
+def test_word_forms_follow_by_rule_and_are_estimated() -> None:
+    ends = {"PRS": "ir", "COND": "se", "IMP": "in", "FUT": "ecek", "PST": "di"}
+    forms = [
+        Example((*lemma, "[V]", f"[{tense}]"), (*lemma, *end))
+        for place, lemma in enumerate(map("".join, product("bdgk", "aeiou", "rt")))
+        for tense, end in ends.items()
+        if tense != "PST" or place < 3
+    ]
+    auto = Auto().fit(forms)
+    samples = auto.sample(100)
+    assert len(samples) == 37
+    assert all("[PST]" in sample.x and sample.y[-2:] == ("d", "i") for sample in samples)
+    assert samples.estimate is not None
+    assert samples.estimate[1] > 0.8
+    assert auto.report_ is not None
+    assert "frequent tags made rare" in auto.report_.choices["method"].reason
+    assert samples.examples == Auto().fit(forms).sample(100).examples
+    assert not Auto(precision=1.0).fit(forms).sample(100).examples or samples.estimate[1] == 1
 
 
 def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learned(run: Run, tmp_path: Path) -> None:

@@ -407,7 +407,7 @@ class Paradigms(_ByRule):
     def _learn(self, examples: Sequence[Example], checkpoint: Path | None) -> Learned:
         distinct = distinct_examples(examples, least=2, who="Paradigms")
         if not are_inflections(distinct):
-            raise NothingMade(paradigms.NO_WORD_FORMS, hint=paradigms.WORD_FORMS_ARE)
+            raise RecombineError(paradigms.NO_WORD_FORMS, hint=paradigms.WORD_FORMS_ARE)
         rule = rarity_rule(self.rarity, distinct, say=shown(self.progress).say)
         shows = sample_filter(distinct, rule.value, agreement=self.agreement)
         return Learned(paradigms.Paradigms(shows).fit(distinct), rule.value, {"rarity": rule})
