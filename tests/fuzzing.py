@@ -194,8 +194,7 @@ def records() -> Target:
 def runs() -> Target:
     from sample_run import sample_run
 
-    from recombine.report.page import render
-    from recombine.report.run import read_run
+    from recombine.report.run import read_run, render
 
     small = sample_run()
     for name in ("samples", "attention", "rarity"):

@@ -14,8 +14,7 @@ from recombine.augmentation.recombination import Recombination
 from recombine.cli.views import DRAWN, pick_sample
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongShort
-from recombine.report.page import render
-from recombine.report.run import read_run
+from recombine.report.run import read_run, render
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from browser import Page, browser
 from sample_run import HOSTILE, METHODS, sample_run, write_run
 
 from recombine.evaluation.significance import summarize
-from recombine.report.page import render
-from recombine.report.run import read_run
+from recombine.report.run import read_run, render
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_run import HOSTILE, sample_run, write_run
 
-from recombine.report.page import as_script_data, render
-from recombine.report.run import read_run
+from recombine.report.run import as_script_data, read_run, render
 
 
 class Elements(HTMLParser):

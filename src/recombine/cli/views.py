@@ -88,8 +88,7 @@ def report_cli(run: str, *, output: str, force: bool = False) -> None:
       run RUN: What recombine compare -o wrote.
       output FILE: The HTML file; - is standard output.
     """
-    from recombine.report.page import render
-    from recombine.report.run import read_run
+    from recombine.report.run import read_run, render
 
     check_free([output], force=force)
     _write(render(read_run(run)), output, force=force)

@@ -43,8 +43,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
-from recombine.own_data.rehearsal import LEVELS, Rehearsal, Rehearsed
-from recombine.own_data.rehearsed_forms import RehearsedForms, rehearse_forms
+from recombine.own_data.rehearsal import LEVELS, Rehearsal, Rehearsed, RehearsedForms, rehearse_forms
 from recombine.own_data.settings import (
     CHOICES,
     Account,
