@@ -13,7 +13,7 @@ from word_forms import write_language
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.recombination import Recombination
 from recombine.prediction.predictor import Predictor
-from recombine.report import page
+from recombine.report import run as reports
 
 GOOD = b"walk\tWALK\nrun\tRUN\nwalk twice\tWALK WALK\n"
 COMMANDS = {
@@ -140,6 +140,7 @@ MISTAKES = {
     "train train.tsv -o new --seeds 0": ["--seeds"],
     "augment train.tsv -n ten": ["-n is ten, expected a whole number, at least 1"],
     "augment train.tsv --gaps 10": ["--gaps is 10, expected a whole number, at least 1 and at most 9"],
+    "augment train.tsv --precision 0.9 --max-time 5": ["for --method auto", "--max-time is for networks"],
     "augment train.tsv --precision 90": ["--precision is 90, expected a number, more than 0 and at most 1"],
     "train train.tsv -o new --max-time 0": ["--max-time is 0, expected a number, more than 0"],
     "train train.tsv -o new --device tpu": ["tpu", "cuda"],
@@ -234,7 +235,7 @@ def words_of(train: Path, predictors: Path, tmp_path: Path, monkeypatch: pytest.
 
     for owner, name in ((Recombination, "fit_on"), (GECA, "fit"), (Predictor, "fit_each"), (Predictor, "predict")):
         monkeypatch.setattr(owner, name, work)
-    monkeypatch.setattr(page, "render", work)
+    monkeypatch.setattr(reports, "render", work)
     run = write_run(tmp_path / "run", sample_run())
     paths = {"TRAIN": train, "RUN": run, "PREDICTORS": predictors}
     return lambda command, out: [({**paths, "OUT": out}).get(word, word) for word in WRITING[command]]
@@ -246,6 +247,7 @@ def test_places_that_cannot_be_written(run: Run, train: Path, tmp_path: Path, wo
         assert_is_sentence(run(*words_of(command, out)), [str(train)])
     if command in OF_FILES:
         assert_is_sentence(run(*words_of(command, tmp_path)), [str(tmp_path), "this is a folder"])
+    assert_is_sentence(run("inspect", "."), ["this is a folder"])
     if Path("/proc/self").exists():  # where not even root can make files
         out = Path("/proc/nowhere/out")
         assert_is_sentence(run(*words_of(command, out)), [str(out), "cannot be written", "another place"])

@@ -174,15 +174,17 @@ def _checked(request: Request) -> Request:
     from recombine.own_data.augmenters import METHODS
 
     given = [option for option in OPTIONS if getattr(request, option) not in (None, AUTO)]
-    if request.method == AUTO and (request.rehearse == 0 or any(OPTIONS[option] == LEARNING for option in given)):
+    learning, hint = [option.replace("_", "-") for option in given if OPTIONS[option] == LEARNING], ""
+    if request.method == AUTO and (request.rehearse == 0 or learning):
+        hint = f"--{learning[0]} is for networks: leave out one of the two." if learning else ""
         given = [option for option in given if option != "rehearse" or request.rehearse != 0]
         request = replace(request, method="learned")
     if request.method not in METHODS:
         raise unknown("method", request.method, METHODS)
     for option in given:
         if request.method not in (methods := OPTIONS[option]):
-            name = option.replace("_", "-")
-            raise RecombineError(f"--{name} is for --method {' or '.join(methods)}, not for {request.method}.")
+            name, who = option.replace("_", "-"), " or ".join(methods)
+            raise RecombineError(f"--{name} is for --method {who}, not for {request.method}.", hint=hint)
     if request.n < 2 and request.method == "both":
         raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2 with -n.")
     if request.ngram != 1 and request.epsilon is None:

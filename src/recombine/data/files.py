@@ -199,8 +199,10 @@ def _outputs_beside(path: Path) -> Path | None:
     """Returns the file whose lines are the outputs for those of a file called such as train.src or src-train.txt."""
     name = path.name.removeprefix("src-")
     name = f"tgt-{name}" if name != path.name else f"{path.stem}.tgt"
+    if path.suffix != ".src" and not name.startswith("tgt-"):
+        return None
     other = path.with_name(name)
-    return other if (path.suffix == ".src" or name.startswith("tgt-")) and other.is_file() else None
+    return other if other.is_file() else None
 
 
 def _side_by_side(inputs: Iterator[Line], outputs: Iterator[Line], files: str) -> Iterator[Line]:
