@@ -63,6 +63,7 @@ BORDER = "\0"
 
 NO_WORD_FORMS = "paradigms needs word forms: lemmas with tags, and their forms."
 WORD_FORMS_ARE = "In a file: lemma, tab, form, tab, tags with ; between them. For other data take --method auto."
+"""The error for other data, and what to do."""
 
 Tags = frozenset[str]
 
@@ -115,7 +116,7 @@ class Word(NamedTuple):
         backwards = End(self.lemma[::-1], self.form[::-1], old_before[::-1], before[::-1])
         return backwards, End(self.lemma, self.form, old_after, after)
 
-    def similar(self) -> "tuple[Change, str, str]":
+    def similar(self) -> tuple[Change, str, str]:
         """Returns what decides which lemmas take its exponent: its change, and the ends of its lemma that matter."""
         beginning, end = (each.lemma[-len(each.old) - ALIKE :] if each.old != each.new else "" for each in self.ends)
         return self.change, beginning, end
@@ -139,9 +140,9 @@ class Delta(NamedTuple):
 
 
 class Exponent(NamedTuple):
-    """What makes forms with some tags: a word that has it, how likely that is right, and the word of the training data.
+    """What makes forms with some tags: a word that has it, how likely that is right, and the word that shows it.
 
-    The word is that of the training data itself, or another form of its lemma, by analogy.
+    The latter is of the training data; the former is the same word, or by analogy another form of its lemma.
     """
 
     word: Word
@@ -160,6 +161,21 @@ class Exponent(NamedTuple):
         old_before, old_after, before, after = self.word.change
         stem = lemma[len(old_before) : len(lemma) - len(old_after)]
         return (before + stem + after, weight) if stem else None
+
+
+class Changed(NamedTuple):
+    """What an end of a form was and becomes, and how likely that is."""
+
+    old: str
+    new: str
+    likely: float
+
+
+View = tuple[int, bool | None]
+"""Beginnings (0) or ends (1), and whether only of words whose lemmas end alike; None: read from the stem."""
+
+Table = dict[str, dict[int, Counter[str]]]
+"""What ends of forms become, and how often, beside each other set of tags."""
 
 
 class Analogies:
@@ -239,13 +255,14 @@ class Analogies:
         return self._applying[kind, tags]
 
     def _find_deltas(self, kind: str, tags: Tags) -> list[Delta]:
+        """See `_deltas`, which remembers them."""
         lacking = {delta: len(self._conditions[delta] - tags) for delta in self._pairs if delta.applies(kind, tags)}
         shown = [sum(self._shown[delta] for delta, number in lacking.items() if number <= most) for most in (0, 1)]
         most = 0 if shown[0] > ENOUGH * shown[1] else 1
         found = [delta for delta, number in lacking.items() if number <= most]
         return [delta for delta in found if not any(map(delta.is_more_than, found))]
 
-    def _changed(self, delta: Delta, side: int, end: End) -> "Changed | None":
+    def _changed(self, delta: Delta, side: int, end: End) -> Changed | None:
         """Returns what becomes of an end of a form, read from outside or, if that tells nothing, from the stem."""
         text = end.after(min(len(end.old) + CONTEXT, len(end.lemma)))
         if (found := self._likeliest(delta, ((side, True), (side, False)), text)) is not None:
@@ -257,7 +274,7 @@ class Analogies:
                 return Changed(text, found[0].partition(BORDER)[0][::-1], found[1])
         return None
 
-    def _likeliest(self, delta: Delta, views: tuple["View", ...], text: str) -> tuple[str, float] | None:
+    def _likeliest(self, delta: Delta, views: tuple[View, ...], text: str) -> tuple[str, float] | None:
         """Returns what a text becomes by the first view that tells, and how likely that is."""
         key = delta, views, text
         if key not in self._known:
@@ -267,7 +284,7 @@ class Analogies:
             self._known[key] = next(filter(None, (_likeliest(tables[view], text) for view in views)), None)
         return self._known[key]
 
-    def _read(self, delta: Delta) -> dict["View", "Table"]:
+    def _read(self, delta: Delta) -> dict[View, Table]:
         """Returns how ends of words become ends of others, beside each set of other tags."""
         tables: dict[View, Table] = defaultdict(lambda: defaultdict(lambda: defaultdict(Counter)))
         for beside, pair in enumerate(self._pairs[delta]):
@@ -293,21 +310,6 @@ class Analogies:
             first = min(map(tags.index, delta.leaving))
             found.insert(max([min([first, *before]), *behind]), tag)
         return tuple(found)
-
-
-class Changed(NamedTuple):
-    """What an end of a form was and becomes, and how likely that is."""
-
-    old: str
-    new: str
-    likely: float
-
-
-View = tuple[int, bool | None]
-"""Beginnings (0) or ends (1), and whether only of words whose lemmas end alike; None: read from the stem."""
-
-Table = dict[str, dict[int, Counter[str]]]
-"""What ends of forms become, and how often, beside each other set of tags."""
 
 
 def _shared(one: str, other: str) -> int:
@@ -375,7 +377,7 @@ def _likeliest(table: Table, text: str) -> tuple[str, float] | None:
 
 @dataclass(eq=False)
 class Paradigms:
-    """Makes new word forms by rule: an exponent is what a form has and its lemma has not, and other lemmas take it.
+    """Makes new word forms by rule: an exponent is what a form has and its lemma lacks, and other lemmas take it.
 
     From ``hablar [V] [FUT] [1] [SG] ▷ hablaré`` and any form of ``cantar`` it makes ``cantaré``. Where a set of tags
     has no example, analogy gives exponents: if persons change beside two other sets of tags in one way, they do so

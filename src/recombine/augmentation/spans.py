@@ -25,8 +25,7 @@ from recombine.augmentation.protocol import (
 )
 from recombine.errors import unknown
 from recombine.example import Example, Provenance, Tokens
-from recombine.neighborhoods import HOLE
-from recombine.neighborhoods.neighborhood import filled
+from recombine.neighborhoods import HOLE, filled
 
 Pieces = tuple[Tokens, ...]
 

@@ -23,7 +23,7 @@ class Options:
     """What is compared, and how networks are trained; see ``recombine.comparison.compare.Plan``.
 
     Options:
-        methods NAMES: What to compare with plain, as for augment (default: all but auto; paradigms or spans).
+        methods NAMES: What to compare with plain (default: all but auto; of word forms paradigms, not spans).
         seeds K: How many networks of each method.
         n N: How many new examples of each method.
         p_aug P: How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).

@@ -110,12 +110,13 @@ class Predictor(Settings):
         if self.direction not in DIRECTIONS:
             raise unknown("direction", str(self.direction), DIRECTIONS)
         read = as_examples(X, y, tokens=self.tokens)
-        given, kind = list[Example](read), read.tokens
+        given: list[Example] = read
+        kind = read.tokens
         seeds = range(self.seed, self.seed + self.seeds) if isinstance(self.seeds, int) else self.seeds
         if augmented_each is None:
-            new = [list[Example](as_examples(augmented, tokens=kind))] * len(seeds)
+            new: list[list[Example]] = [as_examples(augmented, tokens=kind)] * len(seeds)
         else:
-            new = [list[Example](as_examples(own, tokens=kind)) for own in augmented_each]
+            new = [as_examples(own, tokens=kind) for own in augmented_each]
         if are_word_forms(given):
             given, new = directed(given, self.direction), [directed(own, self.direction) for own in new]
         examples = distinct_examples(given, least=1, who="a Predictor")
@@ -209,7 +210,7 @@ class Predictor(Settings):
 
         Test examples are given as for ``fit``: all in one, or the inputs and the outputs.
         """
-        examples = list[Example](as_examples(test, outputs, tokens=self.tokens_))
+        examples: list[Example] = as_examples(test, outputs, tokens=self.tokens_)
         if self._are_word_forms:
             examples = directed(examples, self.direction)
         if not examples:

@@ -480,7 +480,7 @@ def rehearse_forms(
     """
     began, judged, sets = process_time(), list[tuple[int, float, bool]](), np.zeros(3, dtype=int)
     for place, item in enumerate(rehearsal.items):
-        outputs: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        outputs: dict[Tokens, set[Tokens]] = {}
         for example in item.taken:
             outputs.setdefault(example.x, set()).add(example.y)
         shows = keep(item.left, *item.ngram)

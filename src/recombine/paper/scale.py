@@ -17,7 +17,7 @@ from recombine.training.presets import SMALL_WORD_FORM_GENERATOR, SMALL_WORD_FOR
 from recombine.training.recipe import Recipe
 
 LEFT_OUT = frozenset({"after", "look", "opposite", "thrice", "twice"})
-"""Commands with these words are left out, unless the split is about them."""
+"""Commands with these words are left out, but for words that the split is named after."""
 
 Size = Literal["paper", "small", "tiny"]
 
