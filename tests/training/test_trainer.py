@@ -88,6 +88,28 @@ def test_the_best_parameters_of_each_replica_are_kept_or_else_the_last(keep_best
             assert torch.equal(parameter.chunk(2)[replica], expected.chunk(2)[replica])
 
 
+@pytest.mark.parametrize("averaging", [0, 4])
+def test_a_replica_that_falls_far_below_its_best_goes_back_to_it_and_learns_half_as_fast(averaging: int) -> None:
+    evaluate, steady = Scripted((0.6, 0.4), (0.6, 0.9), (0.1, 0.05)), Scripted(*[(0.6, 0.9)] * 3)
+    run, other = (trainer(judge, epochs=3, averaging=averaging) for judge in (evaluate, steady))
+    history = run.run()
+    other.run()
+    learned = list(zip(run.whole.parameters(), evaluate.seen[1], strict=True))
+    assert all(torch.equal(now, best) for now, best in learned)  # of two equally good epochs, the second
+    assert not all(torch.equal(*each) for each in zip(run.whole.parameters(), other.whole.parameters(), strict=True))
+    assert run.optimizer.lr.tolist() == pytest.approx([0.005, 0.005])
+    assert not any(first.any() for first in run.optimizer.first)
+    assert all(second.any() for second in run.optimizer.second)
+    assert history.evaluation[-1] == pytest.approx([0.1, 0.05])
+
+    scripted = Scripted((0.6, 0.4), (0.1, 0.05), (0.1, 0.05))
+    run = trainer(scripted, epochs=2, averaging=averaging)
+    run.run()
+    for parameter, first, last in zip(run.whole.parameters(), *scripted.seen, strict=True):
+        assert torch.equal(parameter.chunk(2)[0], first.chunk(2)[0])
+        assert torch.equal(parameter.chunk(2)[1], last.chunk(2)[1])  # its best may have been luck
+
+
 def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.training.trainer.AVERAGED_EVERY", 1)
     judged = Scripted(*[(0.0, 0.0)] * 15)

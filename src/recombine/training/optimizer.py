@@ -76,6 +76,16 @@ class PopulationAdam:
                 maximize=False,
             )
 
+    def go_back(self, which: Tensor, parameters: Sequence[Tensor]) -> None:
+        """Gives the replicas that are meant (R,) these parameters, and no momentum.
+
+        How large their gradients were is remembered: after those that led astray, steps are short at first.
+        """
+        for own, master, first, value in zip(self.parameters, self.masters, self.first, parameters, strict=True):
+            rows = which.repeat_interleave(len(master) // self.replicas)
+            master[rows], first[rows] = value[rows], 0
+            own.detach()[rows] = value[rows].to(own.dtype)
+
     def state(self) -> dict[str, Tensor]:
         """Returns all that is needed to go on, as it is stored: the tensors themselves, not copies."""
         state = {"lr": self.lr}

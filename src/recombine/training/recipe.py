@@ -61,7 +61,8 @@ class Recipe:
             stays as it is from then on, and training ends when all have stopped.
         averaging: Judge and return the mean of the parameters of about this many last steps, or of the last fifth of
             the steps if these are fewer; 0: the last parameters.
-        keep_best: Return each replica's parameters from its best epoch; otherwise from the last one.
+        keep_best: Return each replica's parameters from its best epoch; otherwise from the last one. A replica that
+            falls far below its best goes back to it in either case, and learns half as fast from there.
         own_epochs: True: each network of a population trains for `epochs` over its own rows, to half an epoch of the
             longest. False: all train for as many steps as the one with the most rows, so that none is better for
             having trained longer. Patience is counted in epochs of the longest in either case.

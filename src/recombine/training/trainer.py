@@ -26,6 +26,12 @@ NARROWED = 2 / 3
 IMPROVEMENT = 1e-4
 """By how much an evaluation must rise to count as improved."""
 
+FALLEN = 1 / 4
+"""What falls to this share of its best exact match has not forgotten a little: a step was too long. It goes back."""
+
+WORTH = 1 / 2
+"""A best below this may be luck, of few held-out examples, and is not gone back to."""
+
 AVERAGED_EVERY = 10
 """After how many steps parameters enter their average: neighbouring ones hardly differ."""
 
@@ -72,9 +78,9 @@ class Trainer:
         self._use(model)
         self.best = torch.full((model.replicas,), float("-inf"), device=device)
         self.waited = torch.zeros(model.replicas, device=device)
-        keep = recipe.keep_best and evaluate is not None  # without an evaluation no epoch is the best
         self.averages = [master.clone() for master in self.optimizer.masters] if recipe.averaging else []
-        self.best_parameters = [master.clone() for master in self.optimizer.masters] if keep else []
+        # Without an evaluation no epoch is the best.
+        self.best_parameters = [] if evaluate is None else [master.clone() for master in self.optimizer.masters]
 
     def _use(self, model: Recombiner) -> None:
         """Trains a model from now on, which consists of the active replicas."""
@@ -127,7 +133,8 @@ class Trainer:
     def _put_back(self) -> None:
         """Puts what the model has learned into the whole population."""
         self.whole.to(self.optimizer.masters[0].dtype)
-        learned = self.best_parameters or self.averages or self.optimizer.masters
+        best = self.best_parameters if self.recipe.keep_best else []
+        learned = best or self.averages or self.optimizer.masters
         with torch.no_grad():
             for parameter, values in zip(self.whole.parameters(), learned, strict=True):
                 rows = values.reshape(len(self.active), -1).clone()  # since they may be the parameter itself
@@ -247,17 +254,24 @@ class Trainer:
         for parameter, before in zip(parameters, kept, strict=False):
             parameter.copy_(before)
         self._note(self.history.evaluation, value)
-        better, improved = value > self.best, value > self.best + IMPROVEMENT
+        # Of equally good epochs, the last one: what is not held out may still have been learned.
+        best, improved = value >= self.best, value > self.best + IMPROVEMENT
         self.best = torch.maximum(value, self.best)
         self.waited = torch.where(improved, torch.zeros_like(self.waited), self.waited + 1)
+        fallen = (self.best >= WORTH) & (value < FALLEN * self.best) & self._learning()
+        slower = fallen.clone()
         if self.duration.patience:
-            tired = self.waited >= self.duration.patience
-            self.optimizer.lr *= torch.where(tired, 0.5, 1.0)
-            self.waited.masked_fill_(tired, 0)
-        if self.best_parameters:
-            for now, best in zip(self.averages or self.optimizer.masters, self.best_parameters, strict=True):
-                rows = better.repeat_interleave(len(best) // len(better))
-                best[rows] = now[rows]
+            slower |= self.waited >= self.duration.patience
+        self.optimizer.lr *= torch.where(slower, 0.5, 1.0)
+        self.waited.masked_fill_(slower, 0)
+        for now, kept_best in zip(self.averages or self.optimizer.masters, self.best_parameters, strict=True):
+            rows = best.repeat_interleave(len(kept_best) // len(best))
+            kept_best[rows] = now[rows]
+        if fallen.any():
+            self.optimizer.go_back(fallen, self.best_parameters)
+            for average, kept_best in zip(self.averages, self.best_parameters, strict=False):
+                rows = fallen.repeat_interleave(len(average) // len(fallen))
+                average[rows] = kept_best[rows]
 
     def _set_rates(self, done: int) -> None:
         """Sets the rates after a number of epochs: they decay, or are zero for a replica that has learned enough."""
