@@ -190,7 +190,9 @@ def test_of_a_surplus_the_most_probable_are_kept_best_first(script: Script) -> N
 RISING = replace(WARM, decoding=Decoding("mixed", 0.3), batch=4, patience=4, warmer=0.3, max_temperature=1.0)
 
 
-def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_each_input(script: Script) -> None:
+def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_each_input(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Scripted outputs have log-probabilities of -A and -B, 5 and 6: per token -5/3, -6/3, -6/4, -5/2 and -6/2."""
     said = [[A, B, SEP, A, A], [B, A, SEP, B, B], [B, A, SEP, B, B, B], [A, B, SEP, A], [B, SEP, A]]
     assert (A, B) == (5, 6)
@@ -198,6 +200,10 @@ def test_or_those_whose_outputs_the_network_is_sure_of_token_by_token_one_for_ea
     found = sampler(replace(WARM, confidence="output")).sample(3, [0])[0]
     assert [str(example) for example in found] == ["b a ▷ b b b", "a b ▷ a a", "b ▷ a"]
     assert [example.provenance.log_probability for example in found] == [-2.0, 0.0, -4.0]
+    # Of those that it is sure of, longer ones as scripted here, the surest are no better than others.
+    monkeypatch.setattr(sampling, "SURE", 0.6)
+    found = sampler(replace(WARM, confidence="output")).sample(3, [0])[0]
+    assert [str(example) for example in found] == ["a b ▷ a a", "b a ▷ b b b", "b ▷ a"]
     assert found.rejected == {"with a surer output for the same input": 2}
     assert [str(example) for example in found.turned_down] == ["b a ▷ b b", "a b ▷ a"]
     assert found.shortfall == ""

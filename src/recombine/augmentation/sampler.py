@@ -43,6 +43,10 @@ SHOWN = 20
 EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""
 
+SURE = 0.9
+"""Of an output without a token less probable than this, a network is sure. Which of these is the surest says nothing:
+the surest 400 of 1,600 samples for around-right, all right, were short, and had "left" a third as often."""
+
 LESS_SURE = "with a surer output for the same input"
 SURPLUS = "less sure than those kept"
 
@@ -58,7 +62,8 @@ class SamplingSettings:
         surplus: Collect this many times n samples, if they can be had, and return the n of the highest confidence.
         confidence: What that is: the mean log-probability of the tokens of y, given x (``output``), which tells right
             outputs from wrong ones whatever was drawn for x, so that of several outputs for one x, of which at most one
-            is right, the surest is kept; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
+            is right, the surest is kept, and of inputs those that were drawn first among all whose outputs the network
+            is sure of; or log p(d) (``pair``), as in the authors' code, which prefers short samples.
         patience: Candidates that may be drawn for each one kept; where it takes more, the temperature is raised.
         warmer: By how much it is raised.
         max_temperature: The temperature at which, patience being lost once more, drawing ends with fewer samples.
@@ -125,8 +130,9 @@ class Collected:
         return self.given_up or len(self.accepted) >= wanted
 
     def samples(self, n: int, settings: SamplingSettings) -> Samples:
-        """Returns the n samples of the highest scores, with an account of what was turned down."""
-        best = sorted(self.accepted.values(), key=lambda scored: -scored.score)[:n]
+        """Returns the n samples of the highest confidence, with an account of what was turned down."""
+        alike = settings.confidence == "output"  # those that it is sure of stay in the order in which they were drawn
+        best = sorted(self.accepted.values(), key=lambda each: 0 if alike and each.least >= SURE else -each.score)[:n]
         count, rejected, shortfall, warning = len(self.accepted), dict(self.rejected), "", ""
         if count < n:
             draws = f"another took more than {settings.patience} draws, at temperature {self.temperature:g}"
