@@ -155,6 +155,32 @@ def test_a_seed_gives_the_same_samples_whatever_was_drawn_before(kind: str, monk
     assert [sample.provenance for sample in first] == [sample.provenance for sample in again]
 
 
+def told(x: Tokens) -> Tokens:
+    """Of "Emma gave a cat to a dog": whom verbs name, in the manner of COGS; a name stands for itself."""
+    names = ("Emma", "Noah", "Lina")
+    verb = next(place for place, word in enumerate(x) if word in ("saw", "met", "gave", "sent"))
+    nouns = [place for place, word in enumerate(x) if word in THINGS]
+    found = [(place, f"{x[place]} ( x _ {place} )") for place in nouns]
+    people = [place for place, word in enumerate(x) if word in (*names, *THINGS)]
+    for place, role in zip(people, ("agent", "theme", "recipient"), strict=False):
+        what = x[place] if x[place] in names else f"x _ {place}"
+        found.append((verb, f"{x[verb]} . {role} ( x _ {verb} , {what} )"))
+    return tuple(" AND ".join(text for _, text in sorted(found, key=lambda each: each[0])).split())
+
+
+def test_a_phrase_may_come_where_the_output_says_of_it_what_it_says_of_such_phrases_elsewhere() -> None:
+    """No name stands before "to"; but names are themes, and so is what does."""
+    names, things = [(name,) for name in ("Emma", "Noah", "Lina")], [("a", thing) for thing in THINGS]
+    seen = [(*one, verb, *other) for one, verb, other in product(names + things, ("saw", "met"), names + things)]
+    given = [(*one, verb, *what, "to", *whom) for one, verb, what, whom in product(
+        names + things[:3], ("gave", "sent"), things, names + things[:2]
+    )]  # fmt: skip
+    known = shuffled([Example(x, told(x)) for x in (*seen, *given) if len({*x}) > len(x) - 2], 250)
+    samples = drawn(known, 400)
+    assert [sample for sample in samples if told(sample.x) != sample.y] == []
+    assert sum(mentions(sample.x, f"{name} to") for sample in samples for (name,) in names) >= 10
+
+
 def test_where_pairs_of_frames_contradict_each_other_is_no_rule() -> None:
     known = examples("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d", "call a ▷ b e", "call f ▷ g e")
     phrases = Phrases([*known, *examples("say f ▷ g")])

@@ -178,6 +178,12 @@ class Parts:
         frame = tuple(
             sorted(self._abstract(sentence, statement, outer, start, stop, outside=True) for statement in others)
         )
+        roles = {
+            (number, *(sentence.y[at] for at in statement.head if sentence.words[at] is None))
+            for statement in others
+            for number, place in enumerate(statement.about)
+            if start <= place < stop
+        }
         yield Cut(
             start,
             stop,
@@ -185,6 +191,7 @@ class Parts:
             sentence.frame_of_input(start, stop, outer),
             frame if others else (sentence.y if len(sentence.x) > 1 else ()),
             (ours, others, head),
+            roles.pop() if len(roles) == 1 else None,
         )
 
     @staticmethod

@@ -109,7 +109,12 @@ class _Evidence:
 
     right: Counter[tuple[Key, Key]] = field(default_factory=Counter)
     wrong: Counter[tuple[Key, Key]] = field(default_factory=Counter)
-    places: dict[tuple[Key, Key], set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    places: dict[tuple[Key, Key], set[Hashable]] = field(default_factory=lambda: defaultdict(set))  # and roles
+
+    def shows(self, leaving: Site, coming: Site) -> bool:
+        """Whether such phrases were exchanged between such neighbors, or where the output says the same of them."""
+        places = self.places[leaving.cut.key, coming.cut.key]
+        return leaving.place in places or (leaving.cut.role is not None and leaving.cut.role in places)
 
     def refuted(self) -> set[tuple[str, str]]:
         """Returns words that cannot take another's place: (leaving, coming)."""
@@ -142,14 +147,14 @@ class _Frames:
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, dict[Key, set[Hashable]]] = defaultdict(lambda: defaultdict(set))
-        self._places: dict[Hashable, tuple[str, str]] = {}
+        self._places: dict[Hashable, set[Hashable]] = defaultdict(set)
         self._often: Counter[Key] = Counter()
 
     def add(self, site: Site) -> None:
         """Remembers the frame that a phrase was cut out of."""
         self._kinds[site.cut.frame_x][site.cut.key].add(site.cut.frame_y)
         self._often[site.cut.key] += 1
-        self._places[site.cut.frame_x] = site.place
+        self._places[site.cut.frame_x] |= {site.place, site.cut.role}
 
     def compared(self) -> _Evidence:
         """Compares all phrases that were cut out of frames with the same input."""
@@ -166,7 +171,7 @@ class _Frames:
                         continue
                     if not outputs.isdisjoint(others):
                         evidence.right[leaving, coming] += 1
-                        evidence.places[leaving, coming].add(self._places[frame])
+                        evidence.places[leaving, coming] |= self._places[frame]
                     elif all(outputs.isdisjoint(reading) for reading in readings[coming.x]):
                         evidence.wrong[leaving, coming] += 1
         return evidence
@@ -272,7 +277,7 @@ class Phrases:
         """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
         one, other = rule
         site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
-        if site.place not in self._evidence.places[one, other] and not _begin_and_end_alike(one, other, site, coming):
+        if not self._evidence.shows(site, coming) and not _begin_and_end_alike(one, other, site, coming):
             return None
         x = (
             *site.sentence.x[: site.cut.start],

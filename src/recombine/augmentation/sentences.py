@@ -39,6 +39,7 @@ class Cut(NamedTuple):
         frame_x: What is left of the input, on both sides; words go by the names of their classes.
         frame_y: What is left of the output.
         pieces: Where the parts are in the output, as the view needs them.
+        role: What the rest of the output says of the phrase, such as that it is the theme of something; None: nothing.
     """
 
     start: int
@@ -47,6 +48,7 @@ class Cut(NamedTuple):
     frame_x: tuple[Tokens, Tokens]
     frame_y: Hashable
     pieces: Any
+    role: Hashable = None
 
 
 @dataclass(eq=False)
