@@ -43,7 +43,7 @@ SHOWN = 20
 EVEN = 0.5
 """Of an output with a token that is less probable than all others together, a network is not sure."""
 
-SURE = 0.9
+SURE = 0.98
 """Of an output without a token less probable than this, a network is sure. Which of these is the surest says nothing:
 the surest 400 of 1,600 samples for around-right, all right, were short, and had "left" a third as often."""
 
