@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.agreement import APART, UNEVEN, Agreement
+from recombine.augmentation.agreement import APART, ENOUGH, UNCALLED, UNEVEN, Agreement, Calls
 from recombine.data import scan
 from recombine.example import Example
 
@@ -48,6 +48,22 @@ def test_agreement_is_that_of_sets_of_examples(examples: Sequence[Example], samp
     assert all(agreement(example) is None for example in examples)
 
 
+def test_a_word_calls_for_what_all_its_outputs_have_and_no_word_beside_it_calls_for() -> None:
+    numbers = {"three": "3", "four": "4", "six": "6", "seven": "7", "nine": "9"}
+    tens = {f"{word}ty": digit for word, digit in numbers.items()}
+    said = [f"{ten} {one} > {tens[ten]} {numbers[one]}" for ten in tens for one in numbers]
+    calls = Calls.of(pairs(*said, *(f"{each} again" for each in said), *(f"minus {each}" for each in said)))
+    assert calls.called_for == {word: {digit} for word, digit in {**numbers, **tens}.items()}
+    assert calls(pairs("fourty seven > 4 4")[0]) == UNCALLED
+    assert calls(pairs("fourty three again > 4 3")[0]) is None
+    around = [f"{word} around left > LEFT {word.upper()} {count}" for word in "abcdefgh" for count in "12"]
+    others = [f"{word} left > LEFT {word.upper()}" for word in "abcdefgh"]
+    rest = [f"{word} {count} > {word.upper()} {count}" for word in "abcdefgh" for count in "12345"]
+    assert Calls.of(pairs(*around, *others, *rest)).called_for.get("around") is None  # "left" calls for LEFT
+    few = Calls.of(pairs(*(f"{word} now > {word} b" for word in "cdefghijk"[: ENOUGH - 1]), "c > d", "d > c"))
+    assert not few.called_for
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["jump", "around-right"])
 def test_no_right_command_is_torn_apart(split: str) -> None:
@@ -55,6 +71,7 @@ def test_no_right_command_is_torn_apart(split: str) -> None:
     agreement = Agreement.of(data.train)
     assert len({*agreement.x.values()}) == len({*agreement.y.values()}) == 6
     assert not agreement.even
-    assert not any(agreement(example) for example in data.test)
+    calls = Calls.of(data.train)
+    assert not any(agreement(example) or calls(example) for example in data.test)
     jump = Example(("jump", "and", "walk"), ("I_JUMP", "I_JUMP"))
     assert agreement(jump) == APART

@@ -4,6 +4,8 @@
 sample that has the one and not the other is wrong, however sure a network is of it. If such tokens come equally often
 in all of the data ("two plus two" and + 2 2), they must in samples.
 
+`Calls`: a word calls for what the outputs of all its examples have.
+
 `Exponents`: word forms show their tags. A Spanish past ends in -aste or -aba, a Swahili one begins with ni-li-. A
 network that has seen a rare tag a few times likes to write the form of a common one beside it, and is sure of it. Most
 such samples have nothing that the tag's own forms have and others do not.
@@ -24,6 +26,14 @@ UNEVEN = "with a word more or less often than its counterpart"
 
 Holders = tuple[int, ...]
 """A set of examples: its size, and sums of its examples' random codes."""
+
+UNCALLED = "without what a word of the input always calls for"
+
+ENOUGH = 10
+"""What a word has in the outputs of so many examples, and in all that it is in, it calls for."""
+
+USUAL = 0.5
+"""What more than this share of all outputs have says nothing of a word."""
 
 UNSHOWN = "with a rare tag that the form does not show"
 
@@ -98,6 +108,43 @@ def _holders(sides: Iterable[Sequence[str]]) -> dict[str, Holders]:
             found[1] += code[0]
             found[2] += code[1]
     return {token: tuple(key) for token, key in sums.items()}
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A validator: a sample's output has what the words of its input always call for.
+
+    A rule that swaps "forty" for "seventy" in "seven hundred forty nine" may change the 7 of "seven", too.
+
+    Attributes:
+        called_for: By token of inputs, tokens of outputs.
+    """
+
+    called_for: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> "Calls":
+        """Finds what is called for; if "around" was seen with "left" only, it is "left" that calls for I_TURN_LEFT."""
+        distinct = [(frozenset(example.x), frozenset(example.y)) for example in dict.fromkeys(examples)]
+        holders = Counter(token for x, _ in distinct for token in x)
+        often = Counter(token for _, y in distinct for token in y)
+        telling = {token for token, count in often.items() if count <= USUAL * len(distinct)}
+        beside, always = dict[str, frozenset[str]](), dict[str, frozenset[str]]()
+        for x, y in distinct:
+            for token in x:
+                beside[token] = beside.get(token, x) & x
+                always[token] = always.get(token, y) & y
+        found = {}
+        for token, called in always.items():
+            others = frozenset[str]().union(*(always[other] for other in beside[token] if other != token))
+            if holders[token] >= ENOUGH and (own := (called & telling) - others):
+                found[token] = own
+        return cls(found)
+
+    def __call__(self, sample: Example) -> str | None:
+        """Returns why a sample is turned down, or None."""
+        called = (self.called_for.get(token, frozenset()) for token in set(sample.x))
+        return None if all(map(frozenset(sample.y).issuperset, called)) else UNCALLED
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from recombine.augmentation import paradigms, protocol, resample, spans
-from recombine.augmentation.agreement import Agreement, Exponents
+from recombine.augmentation.agreement import Agreement, Calls, Exponents
 from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import (
     Novelty,
@@ -70,6 +71,9 @@ TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
 """A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
 samples could be judged."""
 
+SURPLUS, MOST_SURPLUS = 4, 2000
+"""Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
+
 EXPECTED = {"geca": (6.0, 0.25), "spans": (1.0, 0.25)}
 """What is expected of rules before rehearsal (see `Rehearsed`), so wide that results/calibration.txt agrees."""
 
@@ -88,10 +92,13 @@ NeighborhoodFunction = Callable[[Sequence[Example]], Iterable[Sequence[int]]]
 def sample_filter(examples: Sequence[Example], rare: Validator | None, *, agreement: bool = True) -> Validator | None:
     """Returns what samples must satisfy: word forms give word forms; if only rare samples are kept, they must agree.
 
-    If `rare` is None, all samples are kept; see `agreement_filter` for agreement.
+    If `rare` is None, all samples are kept; see `agreement_filter` for agreement, and `Calls`.
     """
     word_form = _word_form if are_inflections(examples) else None
-    return all_of(word_form, agreement_filter(examples, rare) if agreement and rare is not None else None, rare)
+    if not agreement or rare is None:
+        return all_of(word_form, rare)
+    calls = None if word_form else Calls.of(examples)
+    return all_of(word_form, agreement_filter(examples, rare), calls, rare)
 
 
 def agreement_filter(examples: Sequence[Example], rare: Validator) -> Validator | None:
@@ -642,6 +649,13 @@ class _Source:
     rehearsal: Rehearsal
     verdict: Rehearsed
 
+    def rarest(self, sample: Example) -> Tokens | None:
+        """Returns what is rarest in the input of a sample; None if nothing rare is in it or asked for."""
+        if not isinstance(self.wanted, Resampler):
+            return None
+        rarest = self.wanted.rarest(Example(sample.x, ()))
+        return rarest.ngram if rarest and rarest.probability < self.wanted.epsilon else None
+
     def probability(self, sample: Example) -> float:
         """Returns the estimated probability that a sample is right."""
         return self.verdict.share_like(self.rehearsal.like(sample), self.rehearsal.level(sample))
@@ -686,11 +700,27 @@ class _TakingTurns:
             estimate = min(low, mean), mean, max(high, mean)
         # A rule that makes rare samples, and then any, is told of once.
         short = {source.rule: part.shortfall for source, part in zip(self.sources, parts, strict=True)}
-        shortfall = " ".join(short.values()) if len(kept) < n else ""
+        shortfall = " ".join(filter(None, short.values())) if len(kept) < n else ""
         return replace(together(parts), examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
 
     def _part(self, source: _Source, n: int, seed: int, accept: Validator | None) -> Samples:
-        return source.fitted.sample(n, seed, all_of(accept, source.wanted, partial(self._unsure, source)))
+        """Returns up to n samples of a source: of some more, as many with each rare thing, as far as there are."""
+        inputs: set[Tokens] = set()
+
+        def once(sample: Example) -> str | None:
+            if sample.x in inputs:
+                return "with an input that has a sample"
+            inputs.add(sample.x)
+            return None
+
+        keep = all_of(accept, source.wanted, partial(self._unsure, source), once)
+        samples = source.fitted.sample(min(SURPLUS * n, n + MOST_SURPLUS), seed, keep)
+        alike: dict[Tokens | None, list[Example]] = defaultdict(list)
+        for sample in samples:
+            alike[source.rarest(sample)].append(sample)
+        in_turn = (sample for turn in zip_longest(*alike.values()) for sample in turn if sample is not None)
+        short = samples.shortfall if len(samples) < n else ""
+        return replace(samples, examples=tuple(islice(in_turn, n)), requested=n, shortfall=short)
 
     def _in_turn(self, parts: Sequence[Samples]) -> dict[Tokens, tuple[_Source, Example]]:
         """Returns the samples of the sources in turn, with their sources, by their inputs."""
