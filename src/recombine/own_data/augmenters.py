@@ -666,11 +666,73 @@ class _Source:
         return self.verdict.interval_of(levels, sum(map(self.probability, samples)) / len(samples))
 
 
+@dataclass(eq=False)
+class _Rules:
+    """GECA and spans, fitted to examples, and what rehearsal showed of their samples.
+
+    Attributes:
+        tried: What was rehearsed: the rules for any samples (True) or for rare ones (False).
+        unable: Why a rule makes no sample.
+    """
+
+    examples: Sequence[Example]
+    rare: Rare
+    rules: Mapping[str, protocol.Augmenter]
+    fitted: Mapping[str, protocol.Augmenter]
+    settings: "Auto"
+    tried: dict[bool, list[_Source]] = field(default_factory=dict)
+    unable: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], rare: Rare, settings: "Auto") -> Self:
+        """Fits the rules."""
+        rules: dict[str, protocol.Augmenter] = {"geca": choices.geca(examples).value, "spans": spans.Spans()}
+        return cls(examples, rare, rules, {name: copy(rule).fit(examples) for name, rule in rules.items()}, settings)
+
+    @property
+    def told(self) -> str:
+        """What was rehearsed, and what was found."""
+        every = [
+            f"{tried[0].rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}"
+            for tried in self.tried.values()
+            if tried
+        ]
+        return "; ".join(every)
+
+    def trusted(self, wanted: Validator | None) -> list[_Source]:
+        """Returns the rules that can be trusted with samples that are rare (`wanted`), or any; rehearsed once."""
+        if (anything := wanted is None) not in self.tried:
+            self.tried[anything] = self._rehearsed(wanted)
+        return _trusted(self.tried[anything])
+
+    def _rehearsed(self, wanted: Validator | None) -> list[_Source]:
+        settings, accept = self.settings, partial(sample_filter, rare=_anything, agreement=self.settings.agreement)
+        keep = all_of(accept(self.examples), wanted)
+        drawn = {name: rule.sample(1, settings.seed, keep) for name, rule in self.fitted.items()}
+        self.unable += [samples.shortfall for samples in drawn.values() if not samples]
+        if not any(drawn.values()):
+            return []  # there is nothing to rehearse
+        rehearsal, tried = (
+            Rehearsal(self.examples, None if wanted is None else self.rare, settings.seed),
+            list[_Source](),
+        )
+        for name in (name for name, samples in drawn.items() if samples):
+            with shown(settings.progress).progress(f"Rehearsing {name}"):
+                fit, expected = self.rules[name].fit, EXPECTED[name]
+                verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse)
+            tried.append(_Source(name, self.fitted[name], wanted, rehearsal, verdict))
+        return tried
+
+
 @dataclass(frozen=True, eq=False)
 class _TakingTurns:
-    """Sources that take turns. Samples that are right with a smaller probability than `precision` are turned down."""
+    """Sources that take turns; if they give too few samples, others go on, which are asked for only then.
+
+    Samples that are right with a smaller probability than `precision` are turned down.
+    """
 
     sources: Sequence[_Source]
+    others: _Rules | None
     precision: float
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -679,15 +741,16 @@ class _TakingTurns:
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
-        share = min(n, 2 * n // len(self.sources) + 1)
-        parts = [self._part(source, share, seed, accept) for source in self.sources]
-        found = self._in_turn(parts)
-        if len(found) < n and share < n:  # some fell short of their share, so the others are to give more
-            asked = zip(self.sources, parts, strict=True)
-            parts = [part if len(part) < share else self._part(source, n, seed, accept) for source, part in asked]
-            found = self._in_turn(parts)
+        found, parts = self._in_turn(self.sources, n, seed, accept)
+        warning = ""
+        if self.others and len(found) < n and (others := self.others.trusted(None)):
+            warning = f"{len(found):,} of them have a rare token; no more such samples could be made."
+            further, theirs = self._in_turn(others, n, seed, accept)
+            for x, each in further.items():
+                found.setdefault(x, each)
+            parts |= theirs
         kept, right = list[Example](), list[float]()
-        of_source: dict[_Source, list[Example]] = {source: [] for source in self.sources}
+        of_source: dict[_Source, list[Example]] = {source: [] for source in parts}
         for source, sample in islice(found.values(), n):
             right.append(source.probability(sample))
             of_source[source].append(sample)
@@ -699,9 +762,10 @@ class _TakingTurns:
             mean = sum(right) / len(kept)
             estimate = min(low, mean), mean, max(high, mean)
         # A rule that makes rare samples, and then any, is told of once.
-        short = {source.rule: part.shortfall for source, part in zip(self.sources, parts, strict=True)}
+        short = {source.rule: part.shortfall for source, part in parts.items()}
         shortfall = " ".join(filter(None, short.values())) if len(kept) < n else ""
-        return replace(together(parts), examples=tuple(kept), requested=n, shortfall=shortfall, estimate=estimate)
+        made = together([*parts.values()])
+        return replace(made, examples=tuple(kept), requested=n, shortfall=shortfall, warning=warning, estimate=estimate)
 
     def _part(self, source: _Source, n: int, seed: int, accept: Validator | None) -> Samples:
         """Returns up to n samples of a source: of some more, as many with each rare thing, as far as there are."""
@@ -722,17 +786,31 @@ class _TakingTurns:
         short = samples.shortfall if len(samples) < n else ""
         return replace(samples, examples=tuple(islice(in_turn, n)), requested=n, shortfall=short)
 
-    def _in_turn(self, parts: Sequence[Samples]) -> dict[Tokens, tuple[_Source, Example]]:
-        """Returns the samples of the sources in turn, with their sources, by their inputs."""
-        found: dict[Tokens, tuple[_Source, Example]] = {}
-        for turn in zip_longest(*parts):
-            for source, sample in zip(self.sources, turn, strict=True):
-                if sample is not None:
-                    found.setdefault(sample.x, (source, sample))
-        return found
+    def _in_turn(
+        self, sources: Sequence[_Source], n: int, seed: int, accept: Validator | None
+    ) -> tuple[dict[Tokens, tuple[_Source, Example]], dict[_Source, Samples]]:
+        """Returns samples of sources in turn, with their sources, by their inputs; and all that each source gave."""
+        share = min(n, 2 * n // len(sources) + 1)
+        parts = {source: self._part(source, share, seed, accept) for source in sources}
+        found = _by_input(parts)
+        if len(found) < n and share < n:  # some fell short of their share, so the others are to give more
+            for source, part in parts.items():
+                parts[source] = part if len(part) < share else self._part(source, n, seed, accept)
+            found = _by_input(parts)
+        return found, parts
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
         return _unsure(source.probability(sample), self.precision) if self.precision > 0 else None
+
+
+def _by_input(parts: Mapping[_Source, Samples]) -> dict[Tokens, tuple[_Source, Example]]:
+    """Returns the samples of sources in turn, with their sources, by their inputs."""
+    found: dict[Tokens, tuple[_Source, Example]] = {}
+    for turn in zip_longest(*parts.values()):
+        for source, sample in zip(parts, turn, strict=True):
+            if sample is not None:
+                found.setdefault(sample.x, (source, sample))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -787,9 +865,9 @@ class Auto(Augmenter):
     of a rare tag may show a predictor what the tag looks like. Where it makes none, networks are trained, as by
     `Augmenter`, which have no estimate.
 
-    If the default ``rarity="auto"`` finds no rare token, or none that new samples could have, it is not known what is
-    missing: samples with rare pairs of tokens take turns with any others that are new. These are rehearsed on examples
-    that were taken out at random.
+    With the default ``rarity="auto"``, samples with rare tokens come first; if there are too few, any others that are
+    new follow. If no token is rare, or none that new samples could have, it is not known what is missing: samples with
+    rare pairs of tokens take turns with any others. These are rehearsed on examples that were taken out at random.
 
     Attributes:
         rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
@@ -816,45 +894,30 @@ class Auto(Augmenter):
         if are_inflections(distinct):
             found = self._by_paradigms(distinct, kept, rare)
             return found or self._by_networks(examples, checkpoint, "no form follows by rule from those with rare tags")
-        every: dict[str, protocol.Augmenter] = {"geca": choices.geca(distinct).value, "spans": spans.Spans()}
-        fitted = {name: copy(rule).fit(distinct) for name, rule in every.items()}
-        accept = partial(sample_filter, rare=_anything, agreement=self.agreement)
-        sources, told, unable = list[_Source](), list[str](), list[str]()
-        for wanted in (kept.value, None) if kept.value and self.rarity == AUTO else (kept.value,):
-            if sources and wanted is None and rare.kind == TOKENS:
-                break
-            keep = all_of(accept(distinct), wanted)
-            drawn = {name: rule.sample(1, self.seed, keep) for name, rule in fitted.items()}
-            unable += [samples.shortfall for samples in drawn.values() if not samples]
-            if not any(drawn.values()):
-                continue  # there is nothing to rehearse
-            rehearsal, tried = Rehearsal(distinct, None if wanted is None else rare, self.seed), list[_Source]()
-            for name in (name for name, samples in drawn.items() if samples):
-                with display.progress(f"Rehearsing {name}"):
-                    verdict = rehearsal.rehearse(
-                        every[name].fit, accept, expected=EXPECTED[name], seconds=self.rehearse
-                    )
-                tried.append(_Source(name, fitted[name], wanted, rehearsal, verdict))
-            told.append(f"{rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}")
-            sources += _trusted(tried)
+        rules = _Rules.of(distinct, rare, self)
+        sources, others = rules.trusted(kept.value), None
+        if kept.value and self.rarity == AUTO:
+            if sources and rare.kind == TOKENS:
+                others = rules
+            else:
+                sources = [*sources, *rules.trusted(None)]
         if not sources:
-            why = f"no rule can be trusted with these data: rehearsed {'; '.join(told)}."
-            if not told:
+            why = f"no rule can be trusted with these data: rehearsed {rules.told}."
+            if not rules.told:
                 sides = {"inputs": {example.x for example in distinct}, "outputs": {example.y for example in distinct}}
                 alike = "".join(f": all {side} are the same" for side, found in sides.items() if len(found) == 1)
                 why = f"no rule makes a sample of these data{alike}."
             raise NothingMade(
-                " ".join([why, *dict.fromkeys(unable)]),
+                " ".join([why, *dict.fromkeys(rules.unable)]),
                 hint="More examples help, or other `tokens`. Other methods, such as `method=learned`, make samples "
                 "without an estimate: look at them.",
             )
         names = tuple(dict.fromkeys(source.rule for source in sources))
-        reason = f"rehearsed {'; '.join(told)}"
+        reason = f"rehearsed {rules.told}"
         display.say(f"Method {' and '.join(names)}: {reason}.")
         method = Choice(" and ".join(names), names, reason)
-        only_rare = all(source.wanted is not None for source in sources)
-        augmenter = _TakingTurns(sources, self.precision or 0.0)
-        return Learned(augmenter, kept.value if only_rare else _anything, {"method": method, "rarity": kept})
+        augmenter = _TakingTurns(sources, others, self.precision or 0.0)
+        return Learned(augmenter, _anything, {"method": method, "rarity": kept})
 
     def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
         """Returns paradigms for word forms, with an estimate if enough forms could be judged; None if it makes none."""
