@@ -186,6 +186,27 @@ def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None
     assert all(sample.x[1:3] == ("green", "star") for sample in only_rare)
 
 
+def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() -> None:
+    few = [("small", "violet", "dot"), ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
+    some = [each for each in drawings(("red", "blue", "black")) if each.x[:2] != ("tiny", "red")]
+    examples = [*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]
+    auto = Auto().fit(examples)
+    samples = auto.sample(60)
+    colors = [next(iter({"violet", "pink"} & {*sample.x}), None) for sample in samples]
+    count = sum(map(bool, colors))
+    assert 0 < count < len(samples)
+    assert all(colors[:count])
+    assert f"{count} of them have a rare token; no more such samples could be made." in samples.account
+    assert (
+        "parts of the examples, left out" not in auto.report_.choices["method"].reason
+    )  # rehearsed when it was needed
+    assert colors.count("pink") > colors.count("violet")
+    fewer = auto.sample(2 * colors.count("violet"))
+    assert sum("pink" in sample.x for sample in fewer) == sum("violet" in sample.x for sample in fewer)
+    assert len({sample.x for sample in samples}) == len(samples)
+    assert "have a rare token" not in fewer.account
+
+
 def test_a_rule_that_gave_all_it_has_is_not_asked_again_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     augmenter, asked, honest = Auto().fit(drawings()), list[int](), Spans.sample
 
