@@ -155,7 +155,9 @@ def test_a_rule_that_rehearsal_does_not_trust_is_not_taken(monkeypatch: pytest.M
         return Samples(tuple(Example(sample.x[::-1], sample.y, sample.provenance) for sample in found), n)
 
     monkeypatch.setattr(Spans, "sample", torn)
-    samples = Auto().fit(examples).sample(10)
+    augmenter = Auto().fit(examples)
+    assert augmenter.report_.choices["method"].reason.endswith(", not taken")
+    samples = augmenter.sample(10)
     assert {sample.provenance.method for sample in samples if sample.provenance} == {"geca"}
 
 
@@ -233,6 +235,7 @@ def test_precision_keeps_what_reaches_it() -> None:
     every = Auto().fit(examples).sample(60)
     shares = sorted(float(sample.provenance.details["right"]) for sample in every if sample.provenance)
     assert shares[0] < shares[-1]
+    assert "None was right with a probability below 0.01." in Auto(precision=0.01).fit(examples).sample(60).account
     sure = Auto(precision=shares[-1] - 0.01).fit(examples).sample(60)
     assert sure
     assert all(sample.provenance.details["right"] >= shares[-1] - 0.01 for sample in sure if sample.provenance)

@@ -71,6 +71,8 @@ TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
 """A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
 samples could be judged."""
 
+UNSURE = "right with a probability below"
+
 SURPLUS, MOST_SURPLUS = 4, 2000
 """Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
 
@@ -691,12 +693,12 @@ class _Rules:
 
     @property
     def told(self) -> str:
-        """What was rehearsed, and what was found."""
-        every = [
-            f"{tried[0].rehearsal.what}: {'; '.join(f'{source.rule} {source.verdict}' for source in tried)}"
-            for tried in self.tried.values()
-            if tried
-        ]
+        """What was rehearsed, what was found, and which rules are not taken."""
+        every = []
+        for tried in filter(None, self.tried.values()):
+            taken = _trusted(tried)
+            found = [f"{each.rule} {each.verdict}{', not taken' * (each not in taken)}" for each in tried]
+            every.append(f"{tried[0].rehearsal.what}: {'; '.join(found)}")
         return "; ".join(every)
 
     def trusted(self, wanted: Validator | None) -> list[_Source]:
@@ -742,9 +744,9 @@ class _TakingTurns:
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
         found, parts = self._in_turn(self.sources, n, seed, accept)
-        warning = ""
+        few = ""
         if self.others and len(found) < n and (others := self.others.trusted(None)):
-            warning = f"{len(found):,} of them have a rare token; no more such samples could be made."
+            few = f"{len(found):,} of them have a rare token; no more such samples could be made."
             further, theirs = self._in_turn(others, n, seed, accept)
             for x, each in further.items():
                 found.setdefault(x, each)
@@ -765,6 +767,7 @@ class _TakingTurns:
         short = {source.rule: part.shortfall for source, part in parts.items()}
         shortfall = " ".join(filter(None, short.values())) if len(kept) < n else ""
         made = together([*parts.values()])
+        warning = " ".join(filter(None, (few, _none_unsure(made, self.precision))))
         return replace(made, examples=tuple(kept), requested=n, shortfall=shortfall, warning=warning, estimate=estimate)
 
     def _part(self, source: _Source, n: int, seed: int, accept: Validator | None) -> Samples:
@@ -835,7 +838,8 @@ class _Estimated:
             mean = sum(right) / len(right)
             low, high = self.verdict.limits(mean, len(right))
             estimate = min(low, mean), mean, max(high, mean)
-        return replace(samples, examples=examples, estimate=estimate)
+        warning = _none_unsure(samples, self.precision)
+        return replace(samples, examples=examples, estimate=estimate, warning=warning)
 
     def _unsure(self, sample: Example) -> str | None:
         return _unsure(self.verdict.probability(sample), self.precision)
@@ -849,7 +853,11 @@ def _with_right(sample: Example, right: float) -> Example:
 
 
 def _unsure(right: float, precision: float) -> str | None:
-    return f"right with a probability below {precision:g}" if right < precision else None
+    return f"{UNSURE} {precision:g}" if right < precision else None
+
+
+def _none_unsure(samples: Samples, precision: float) -> str:
+    return f"None was {UNSURE} {precision:g}." if precision and _unsure(0, precision) not in samples.rejected else ""
 
 
 @dataclass(eq=False, kw_only=True)
