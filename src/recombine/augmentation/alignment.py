@@ -45,8 +45,10 @@ class Alignment:
     def __init__(self, examples: Sequence[Example], ignored: frozenset[str] = frozenset()) -> None:
         self._examples = examples
         self._scores: dict[str, dict[str, float]] = defaultdict(dict)
+        self._surely: dict[str, dict[str, float]] = defaultdict(dict)  # what is called alike is surer
         for (word, token), score in _association(examples, ignored).items():
             self._scores[word][token] = score
+            self._surely[word][token] = score + (_letters(word) == _letters(token) != "")
         called: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
             for token, word in self.pairs(example.x, example.y).items():
@@ -61,10 +63,9 @@ class Alignment:
         """
         return _classes(self._examples, self.meanings)
 
-    def score(self, word: str, token: str) -> float:
-        """Returns how surely a word calls for a token; 0: it does not."""
-        score = self._scores.get(word, {}).get(token, 0.0)
-        return score + 1 if score and _letters(word) == _letters(token) != "" else score
+    def scores(self, word: str) -> Mapping[str, float]:
+        """Returns how surely a word calls for tokens, of those that it may call for."""
+        return self._surely.get(word, {})
 
     def callers(self, token: str, x: Iterable[str]) -> set[str]:
         """Returns the words of an input that may have called for a token: the surest, and others nearly as sure."""
@@ -77,17 +78,18 @@ class Alignment:
         found: dict[str, str] = {}
         taken: set[str] = set()
         tokens = set(y)
-        called = ((word, token) for word in set(x) for token in self._scores.get(word, {}).keys() & tokens)
-        for _, word, token in sorted((-self.score(word, token), word, token) for word, token in called):
+        scored = ((word, self.scores(word)) for word in set(x))
+        called = ((-scores[token], word, token) for word, scores in scored for token in scores.keys() & tokens)
+        for _, word, token in sorted(called):
             if token not in found and word not in taken:
                 found[token] = word
                 taken.add(word)
         return found
 
-    def places(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
-        """Returns for each token of an output all places of the words that may have called for it."""
+    def places(self, x: Tokens, y: Tokens, pairs: Mapping[str, str] | None = None) -> list[tuple[int, ...]]:
+        """Returns for each token of an output all places of the words that may have called for it, by the `pairs`."""
         found: dict[str, tuple[int, ...]] = {}
-        for token, word in self.pairs(x, y).items():
+        for token, word in (self.pairs(x, y) if pairs is None else pairs).items():
             may = {word, *self.callers(token, x)}
             found[token] = tuple(place for place, one in enumerate(x) if one in may)
         return [found.get(token, ()) for token in y]

@@ -52,21 +52,26 @@ class Text:
         matches = _matching(y)
         if matches is None:
             return None
-        linked = self._nearest(x, y) if self._nested else self._alignment.places(x, y)
-        pairs = {} if self._nested else self._alignment.pairs(x, y)
-        words = tuple(
-            pairs.get(token, x[places[0]]) if places else None for token, places in zip(y, linked, strict=True)
-        )
+        pairs = self._alignment.pairs(x, y)
+        if self._nested:
+            linked = self._nearest(x, y, pairs)
+            words = tuple(x[places[0]] if places else None for places in linked)
+        else:
+            linked = self._alignment.places(x, y, pairs)
+            words = tuple(map(pairs.get, y))
         return Sentence(x, y, self._alignment, words, tuple(linked), matches)
 
-    def _nearest(self, x: Tokens, y: Tokens) -> list[tuple[int, ...]]:
+    def _nearest(self, x: Tokens, y: Tokens, pairs: Mapping[str, str]) -> list[tuple[int, ...]]:
         """Links every token with one occurrence of a word at most, and the other way round."""
         scale = len(y) / len(x)
+        at: dict[str, list[int]] = defaultdict(list)
+        for position, token in enumerate(y):
+            at[token].append(position)
         scored = [
-            (-score, abs(place * scale - position), place, position)
-            for place, word in enumerate(x)
-            for position, token in enumerate(y)
-            if (score := self._alignment.score(word, token))
+            (-scores[token], abs(place * scale - position), place, position)
+            for place, scores in enumerate(map(self._alignment.scores, x))
+            for token in scores.keys() & at.keys()
+            for position in at[token]
         ]
         chosen: dict[int, int] = {}
         taken: set[int] = set()
@@ -82,10 +87,10 @@ class Text:
         for position, place in sorted(chosen.items()):
             linked[position] = (alike[x[place], y[position]].pop(0),)
         # A word that is there once calls for its token wherever that is.
-        for token, word in self._alignment.pairs(x, y).items():
+        for token, word in pairs.items():
             if x.count(word) == 1:
-                at = (x.index(word),)
-                linked = [at if one == token else links for one, links in zip(y, linked, strict=True)]
+                for position in at[token]:
+                    linked[position] = (x.index(word),)
         return linked
 
     def learn(self, sentences: Sequence[Sentence]) -> None:
