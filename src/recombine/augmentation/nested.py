@@ -100,8 +100,7 @@ class Text:
         for sentence in sentences:
             for start in range(len(sentence.x)):
                 for stop in range(start + 1, len(sentence.x) + 1):
-                    fragment = self._apart(sentence, start, stop)
-                    if fragment is not None:
+                    for fragment in self._apart(sentence, start, stop):
                         inner, _ = inner_and_outer_names(sentence, start, stop)
                         key = renamed(sentence.x[start:stop], inner)
                         first = min(fragment.runs, key=lambda run: run[1] - run[0])
@@ -111,26 +110,34 @@ class Text:
 
     def cuts(self, sentence: Sentence, start: int, stop: int) -> Iterator[Cut]:
         """Yields the ways to take out words start to stop - 1."""
+        found = self._inside(sentence, start, stop) if self._nested else self._apart(sentence, start, stop)
+        fragments = [*found]
+        if not fragments:  # of most phrases, nothing is in the output
+            return
         inner, outer = inner_and_outer_names(sentence, start, stop)
         x, frame = renamed(sentence.x[start:stop], inner), sentence.frame_of_input(start, stop, outer)
-        if self._nested:
-            for inside in self._inside(sentence, start, stop):
-                key = Key(x, self._meaning(sentence, inside, inner))
-                yield Cut(start, stop, key, frame, self._rest(sentence, inside, outer), inside)
-            return
-        fragment = self._apart(sentence, start, stop)
-        meaning = self._shortest.get(x)
-        if fragment is None or meaning is None:
-            return
-        repeated = []
+        for fragment in fragments:
+            if self._nested:
+                meaning: Tokens | None = self._meaning(sentence, fragment, inner)
+                parts: Fragment | None = fragment
+            else:
+                meaning = self._shortest.get(x)
+                parts = None if meaning is None else self._repeated(sentence, fragment, meaning, inner)
+            if parts is not None:
+                yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, parts, outer), parts)
+
+    def _repeated(
+        self, sentence: Sentence, fragment: Fragment, meaning: Tokens, names: Mapping[str, str]
+    ) -> Fragment | None:
+        """Returns each of the times that a part is in a phrase's runs; None if something else is in them, too."""
+        found = []
         for first, last in fragment.runs:
-            run = self._named(sentence, range(first, last), inner)
+            run = self._named(sentence, range(first, last), names)
             times, left = divmod(len(run), len(meaning))
             if left or run != meaning * times:
-                return
-            repeated += [(first + len(meaning) * time, first + len(meaning) * (time + 1)) for time in range(times)]
-        parts = Fragment(tuple(repeated))
-        yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, parts, outer), parts)
+                return None
+            found += [(first + len(meaning) * time, first + len(meaning) * (time + 1)) for time in range(times)]
+        return Fragment(tuple(found))
 
     def exchange(self, one: Sentence, cut: Cut, other: Sentence, coming: Cut) -> tuple[Tokens, list[tuple[int, int]]]:
         """Returns the output of one example with another's phrase in the place of its own, and its tokens' sources."""
@@ -162,7 +169,7 @@ class Text:
     @staticmethod
     def _named(sentence: Sentence, positions: Sequence[int], names: Mapping[str, str]) -> Tokens:
         words = sentence.words
-        return tuple(names.get(words[place] or "", sentence.y[place]) for place in positions)
+        return tuple([names.get(words[place] or "", sentence.y[place]) for place in positions])
 
     def _meaning(self, sentence: Sentence, fragment: Fragment, names: Mapping[str, str]) -> Tokens:
         before = self._named(sentence, range(*fragment.runs[0]), names)
@@ -184,8 +191,8 @@ class Text:
         return (*found, *self._named(sentence, range(position, len(sentence.y)), names))
 
     @staticmethod
-    def _apart(sentence: Sentence, start: int, stop: int) -> Fragment | None:
-        """Returns the runs of tokens that are a phrase's, between tokens that are not; None if that is not clear."""
+    def _apart(sentence: Sentence, start: int, stop: int) -> Iterator[Fragment]:
+        """Yields the runs of tokens that are a phrase's, between tokens that are not, if that is clear."""
         runs: list[tuple[int, int]] = []
         inside = False
         for position, places in enumerate(sentence.links):
@@ -193,19 +200,20 @@ class Text:
                 continue
             ours = [start <= place < stop for place in places]
             if any(ours) and not all(ours):
-                return None
+                return
             if ours[0]:
                 runs[len(runs) - inside :] = [(runs[-1][0] if inside else position, position + 1)]
             inside = ours[0]
-        return Fragment(tuple(runs)) if runs else None
+        if runs:
+            yield Fragment(tuple(runs))
 
     def _inside(self, sentence: Sentence, start: int, stop: int) -> Iterator[Fragment]:
         """Yields a phrase's tokens with all that is inside their brackets and not another's, then more around them."""
         y, matches = sentence.y, sentence.parsed
         ours = [place for place, links in enumerate(sentence.links) if links and start <= links[0] < stop]
-        others = {place for place, links in enumerate(sentence.links) if links and not start <= links[0] < stop}
         if not ours:
             return
+        others = {place for place, links in enumerate(sentence.links) if links and not start <= links[0] < stop}
         first, last = ours[0], ours[-1] + 1
         for _ in range(UPWARD + 1):
             fragment = _closed(y, matches, others, first, last)

@@ -89,16 +89,23 @@ class Sentence:
         """The input with the names of classes for words."""
         return renamed(self.x, names_of(self, range(len(self.x))))
 
+    @cached_property
+    def classes(self) -> tuple[str | None, ...]:
+        """For each word of the input the name of its class, if it calls for something."""
+        return tuple([self.alignment.classes[word] if word in self.called else None for word in self.x])
+
+    @cached_property
+    def _padded(self) -> Tokens:
+        """The ends, and between them what stands at each place: a class or a word."""
+        return (BEGINNING, *(name or word for name, word in zip(self.classes, self.x, strict=True)), END)
+
     def neighbor(self, place: int) -> str:
-        """Returns what stands at a place as its neighbors see it: a class, a word or an end."""
-        if not 0 <= place < len(self.x):
-            return BEGINNING if place < 0 else END
-        word = self.x[place]
-        return self.alignment.classes[word] if word in self.called else word
+        """Returns what stands at a place as its neighbors see it: a class, a word or, outside, an end."""
+        return self._padded[place + 1]
 
     def neighbors(self, start: int, stop: int) -> tuple[str, str]:
         """Returns what stands before and after a phrase."""
-        return self.neighbor(start - 1), self.neighbor(stop)
+        return self._padded[start], self._padded[stop + 1]
 
     def frame_of_input(self, start: int, stop: int, names: Mapping[str, str]) -> tuple[Tokens, Tokens]:
         """Returns what is left of the input without a phrase."""
@@ -109,9 +116,9 @@ def names_of(sentence: Sentence, places: Iterable[int]) -> dict[str, str]:
     """Names the words at some places by their classes, and numbers them in order; words that call for nothing stay."""
     found: dict[str, str] = {}
     for place in places:
-        word = sentence.x[place]
-        if word in sentence.called and word not in found:
-            found[word] = f"{sentence.alignment.classes[word]}{len(found)}"
+        name, word = sentence.classes[place], sentence.x[place]
+        if name is not None and word not in found:
+            found[word] = f"{name}{len(found)}"
     return found
 
 
@@ -123,4 +130,4 @@ def inner_and_outer_names(sentence: Sentence, start: int, stop: int) -> tuple[di
 
 def renamed(tokens: Iterable[str], names: Mapping[str, str]) -> Tokens:
     """Returns tokens, those that have a name by their name."""
-    return tuple(names.get(token, token) for token in tokens)
+    return tuple([names.get(token, token) for token in tokens])
