@@ -5,6 +5,7 @@ were cut out of equal frames may be exchanged, and two whose frames have equal i
 pairs of training examples tell for every two kinds of phrases how often an exchange would be right.
 """
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -331,7 +332,7 @@ class Phrases:
         words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
         phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
         kinds = [(rules, place) for rules, place in ((words, None), (phrases, True), (phrases, False)) if rules]
-        ends = [np.cumsum(self._weights(rules)) for rules, _ in kinds]
+        ends = [np.cumsum(self._weights(rules)).tolist() for rules, _ in kinds]
         known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
         sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
         inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
@@ -351,7 +352,7 @@ class Phrases:
             which = min(going_on, key=lambda number: new[number])
             stale[which] += 1
             rules, known_place = kinds[which]
-            rule = rules[int(np.searchsorted(ends[which], rng.random() * ends[which][-1], side="right"))]
+            rule = rules[bisect_right(ends[which], rng.random() * ends[which][-1])]
             drawn = self._draw(rule, sites, rng)
             if drawn is None:
                 continue
