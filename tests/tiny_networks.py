@@ -8,6 +8,7 @@ from recombine.training import presets
 from recombine.training.presets import (
     SMALL_GENERATOR,
     SMALL_PREDICTOR,
+    SMALL_SPANS_GENERATOR,
     SMALL_WORD_FORM_GENERATOR,
     SMALL_WORD_FORM_PREDICTOR,
 )
@@ -23,6 +24,9 @@ GENERATOR = replace(
     batch=16,
     epochs=6,
     max_steps=None,
+)
+SPANS_GENERATOR = replace(
+    GENERATOR, network=replace(GENERATOR.network, reach=SMALL_SPANS_GENERATOR.network.reach), max_steps=120, epochs=40
 )
 PREDICTOR = replace(
     SMALL_PREDICTOR,
@@ -51,6 +55,7 @@ def make_small_tiny(assign: Callable[[object, str, object], None] = setattr) -> 
     """Has commands that take small networks take these; `assign` may be that of pytest, which undoes it."""
     assign(recombination, "DEFAULT_SAMPLING", SAMPLING)
     assign(presets, "SMALL_GENERATOR", GENERATOR)
+    assign(presets, "SMALL_SPANS_GENERATOR", SPANS_GENERATOR)
     for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
         assign(presets, name, PREDICTOR)
     assign(presets, "SMALL_WORD_FORM_GENERATOR", WORD_FORM_GENERATOR)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny_networks import PREDICTOR, SAMPLING, WORD_FORM_PREDICTOR
+from tiny_networks import PREDICTOR, SAMPLING, SPANS_GENERATOR, WORD_FORM_PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
 
@@ -51,6 +51,7 @@ def _tiny() -> Iterator[None]:
         patch.setattr("recombine.own_data.augmenters.agreement_filter", lambda *_: None)
         patch.setattr("recombine.augmentation.recombination.DEFAULT_SAMPLING", SAMPLING)
         patch.setattr(presets, "SMALL_GENERATOR", replace(QUICK_GENERATOR, held_out=0.1))
+        patch.setattr(presets, "SMALL_SPANS_GENERATOR", replace(SPANS_GENERATOR, held_out=0.1))
         for name in ("SMALL_PREDICTOR", "SMALL_DATA_PREDICTOR"):
             patch.setattr(presets, name, replace(PREDICTOR, epochs=5, held_out=0.1))
         patch.setattr(presets, "SMALL_WORD_FORM_PREDICTOR", replace(WORD_FORM_PREDICTOR, epochs=1))
