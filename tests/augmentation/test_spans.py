@@ -96,7 +96,7 @@ def test_a_mistake_in_the_data_is_overlooked() -> None:
 
 @pytest.mark.parametrize("split", ["jump", "around-right", "opposite-right"])
 def test_all_samples_of_scan_are_right(split: str) -> None:
-    train = scan.split(split).train[::7] if split != "jump" else scan.split(split).train[-4_000:]
+    train = scan.split(split).train[::20] if split != "jump" else scan.split(split).train[-1_500:]
     known = list(dict.fromkeys([*train, example("jump ▷ I_JUMP")]))
     samples = Spans().fit(known).sample(200, accept=find_rare(known).resampler)
     assert len(samples) > 100
@@ -104,7 +104,7 @@ def test_all_samples_of_scan_are_right(split: str) -> None:
 
 
 @pytest.mark.parametrize("kind", own_files.KINDS)
-def test_most_samples_of_small_files_are_right_and_new(kind: str) -> None:
+def test_most_samples_of_small_files_are_right_and_new_and_name_the_source_of_each_token(kind: str) -> None:
     data = own_files.make(kind)
     known = [Example(*(tuple(own_files.spaced(side).split()) for side in pair)) for pair in data.train]
     samples = Spans().fit(known).sample(300, accept=find_rare(known).resampler)
@@ -112,12 +112,7 @@ def test_most_samples_of_small_files_are_right_and_new(kind: str) -> None:
     right = [data.oracle.right(" ".join(sample.x), " ".join(sample.y)) for sample in samples]
     assert sum(right) >= 0.85 * 300
     assert not {sample.x for sample in samples} & {each.x for each in known}
-
-
-@pytest.mark.parametrize("kind", own_files.KINDS)
-def test_sources_name_the_token_that_each_token_is(kind: str) -> None:
-    known = [Example(*(tuple(own_files.spaced(side).split()) for side in pair)) for pair in own_files.make(kind).train]
-    for sample in Spans().fit(known).sample(100):
+    for sample in samples:
         tokens = [prototype.x + prototype.y for prototype in sample.provenance.prototypes]
         places = [tuple(map(int, source.split(":"))) for source in sample.provenance.sources]
         assert tuple(tokens[k - 1][j - 1] for k, j in places) == sample.x + sample.y
