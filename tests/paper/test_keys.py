@@ -74,9 +74,9 @@ def test_keys_depend_on_what_results_do_and_on_nothing_else() -> None:
     assert keys.result(direct).key != keys.result(replace(direct, direct=replace(ONE.direct, first=1))).key
 
 
-def test_keys_name_the_data_of_each_seed(source: Path) -> None:
+def test_keys_name_the_data_of_each_seed(tasks: WordFormTasks) -> None:
     rows = {row.name: settings(row, "turkish-8", WORD_FORMS) for row in read_rows(None, TABLE_2)}
-    found, tasks = rows["recomb-1 + resampling"], WordFormTasks(source)
+    found = rows["recomb-1 + resampling"]
     of_splits = [tasks("turkish-8", split) for split in (0, 1)]
     keys, swapped = work(of_splits), work(of_splits[::-1])
     for name, stage in keys.before_predictors(found).items():

@@ -1,27 +1,23 @@
-"""The data of Table 2, from a made-up language and from the published files."""
+"""The data of Table 2, from a made-up language."""
 
-from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from recombine.data import files
-from recombine.data.sigmorphon import few_shot
+from recombine.data.sigmorphon import few_shots
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
 from recombine.paper import tasks as kinds
-from recombine.paper.rows import LANGUAGES
 from recombine.paper.tasks import WordFormTask, WordFormTasks, attested, no_word_form
 
-PUBLISHED = Path(__file__).parent.parent.parent.parent / "shared/data/sigmorphon2018"
 
-
-def test_seeds_take_the_splits_in_turn(source: Path) -> None:
-    tasks = WordFormTasks(source)
-    words = files.read_inflections(source / "turkish-train-high")
-    for column, seed, hints, split in (("turkish-8", 0, 8, 0), ("turkish-8", 8, 8, 3), ("turkish-16", 1, 16, 1)):
-        expected, found = few_shot(words, hints=hints, split=split), tasks(column, seed)
+def test_seeds_take_the_splits_in_turn(source: Path, tasks: WordFormTasks) -> None:
+    splits = list(islice(few_shots(files.read_inflections(source / "turkish-train-high")), 10))
+    for column, seed, place in (("turkish-8", 0, 5), ("turkish-8", 8, 8), ("turkish-4", 1, 1)):
+        expected, found = splits[place], tasks(column, seed)
         assert found.train == [word.for_generation for word in expected.train]
         tests = (expected.past, expected.future, expected.other)
         assert found.test == [word.for_generation for test in tests for word in test]
@@ -42,20 +38,6 @@ def test_a_file_that_is_too_short_is_named(source: Path, tmp_path: Path) -> None
     with pytest.raises(RecombineError, match="too few") as raised:
         WordFormTasks(tmp_path)("turkish-8", 0)
     assert raised.value.place == str(short)
-
-
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"THE PUBLISHED DATA ARE NOT IN {PUBLISHED}")
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_of_the_published_data_every_split_has_its_hints_and_no_test_item_among_them(language: str) -> None:
-    tasks = WordFormTasks(PUBLISHED)
-    for hints in (4, 8, 16):
-        for seed in range(5):
-            task = tasks(f"{language}-{hints}", seed)
-            tags = Counter(token for example in task.train for token in set(example.x) if is_tag(token))
-            assert (len(task.train), tags["[PST]"], tags["[FUT]"]) == (1000, hints, hints)
-            assert not set(task.train) & set(task.test)
-            assert all("[PST]" in example.x for example in task.test[:100])
-            assert all("[FUT]" in example.x for example in task.test[100:200])
 
 
 @pytest.mark.parametrize(
