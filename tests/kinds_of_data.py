@@ -6,6 +6,7 @@ from random import Random
 
 from toy_task import TASK
 
+from recombine.augmentation.resample import Rare, find_rare
 from recombine.data import scan
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -71,6 +72,12 @@ def dataset(name: str) -> tuple[Example, ...]:
             return geography()
         case _:
             return tuple(TASK.train)
+
+
+@cache
+def rarity_of(name: str) -> Rare:
+    """What is rare in a data set."""
+    return find_rare(dataset(name))
 
 
 NAMES = ("jump", "around-right", "morphology", "geography", "tiny")

@@ -1,10 +1,14 @@
 """What ``recombine quickstart`` prints, and how it comes about."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 from commands import Run
 from toy_task import QUICK_GENERATOR, QUICK_PREDICTOR, TASK
 
 from recombine import GECA, Predictor, quickstart
+from recombine.augmentation.sampler import SamplingSettings
 from recombine.cli.quickstart import explained
 from recombine.example import Example, Provenance
 from recombine.own_data.settings import Display
@@ -61,8 +65,9 @@ def test_the_ways_are_gone_one_after_the_other(monkeypatch: pytest.MonkeyPatch) 
     for name, value in {
         "quickstart_task": lambda: TASK,
         "PREDICTOR": QUICK_PREDICTOR,
-        "SMALL_GENERATOR": QUICK_GENERATOR,
+        "SMALL_GENERATOR": replace(QUICK_GENERATOR, max_steps=20),
         "SAMPLES": 3,
+        "SamplingSettings": partial(SamplingSettings, patience=5, batch=64),
     }.items():
         monkeypatch.setattr(quickstart, name, value)
     said: list[str] = []

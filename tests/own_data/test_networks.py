@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from kinds_of_data import NAMES, dataset
+from kinds_of_data import NAMES, dataset, rarity_of
 
-from recombine.augmentation.resample import PAIRS, find_rare
+from recombine.augmentation.resample import PAIRS
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import reordered
@@ -48,7 +48,7 @@ def twins(examples: Sequence[Example]) -> int:
 
 @pytest.mark.parametrize("size", networks.SIZES)
 def test_what_data_lack_decides_what_a_network_is_taught(size: str) -> None:
-    chosen = {name: networks.generator(dataset(name), size, rare=find_rare(dataset(name)).kind) for name in NAMES}
+    chosen = {name: networks.generator(dataset(name), size, rare=rarity_of(name).kind) for name in NAMES}
     assert {name: choice.name for name, choice in chosen.items()} == {
         "jump": "stand-ins",
         "around-right": "twins",
@@ -100,7 +100,7 @@ def test_predictors_that_copy_are_tried_where_both_sides_have_tokens_in_common(
 @pytest.mark.parametrize("size", networks.SIZES)
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -> None:
-    recipe = networks.generator(dataset(name), size, rare=find_rare(dataset(name)).kind).value
+    recipe = networks.generator(dataset(name), size, rare=rarity_of(name).kind).value
     chosen = networks.length(recipe, most=networks.GENERATOR_STEPS).value
     for rows in (10, 1_000, 100_000, 10_000_000):
         assert 500 < chosen.duration(rows).steps <= 10_000
