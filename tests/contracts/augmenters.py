@@ -52,7 +52,7 @@ TINY = Architecture(
     vocabulary=0, hidden=32, embedding=16, attention=16, dropout=0.0, state_dropout=0.0, write_dropout=0.0
 )
 RULE = LongShort(first=2, second=1)
-RECIPE = Recipe(network=TINY, batch=8, epochs=100, max_steps=100, lr=0.02, held_out=0.0)
+RECIPE = Recipe(network=TINY, batch=8, epochs=100, max_steps=60, lr=0.02, held_out=0.0)
 SAMPLING = SamplingSettings(decoding=Decoding("mixed", 0.6), surplus=1.0, batch=128, patience=50)
 LEARNED = {"sampling": SAMPLING, "device": "cpu"}
 
@@ -82,5 +82,10 @@ def in_full(samples: Iterable[Example]) -> list[str]:
     return [f"{sample} {sample.provenance}" for sample in samples]
 
 
+def samples() -> dict[str, list[str]]:
+    """Samples of all cases, by name."""
+    return {name: in_full(case.fitted().sample(30, seed=3)) for name, case in CASES.items()}
+
+
 if __name__ == "__main__":
-    print(json.dumps({name: in_full(case.fitted().sample(30, seed=3)) for name, case in CASES.items()}))
+    print(json.dumps(samples()))
