@@ -228,7 +228,6 @@ def test_rows_of_table_2_are_run_recorded_and_shown(run: Run, source: Path, tmp_
     ("options", "titles", "row"),
     [
         ([], ["8", "4", "16"], "baseline"),
-        (["--hints", "16"], ["16"], "baseline"),
         (["--hints", "16,4"], ["4", "16"], "baseline"),
         (["--hints", "8", "--rows", "geca + resampling"], ["8"], "geca + resampling"),
     ],

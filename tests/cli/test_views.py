@@ -21,7 +21,8 @@ from recombine.report.run import read_run, render
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two networks that were trained for a moment."""
     folder = tmp_path_factory.mktemp("generator") / "model"
-    networks = Recombination(LongShort(), QUICK_GENERATOR, sampling=SAMPLING, seeds=(1, 2), device="cpu")
+    recipe = replace(QUICK_GENERATOR, max_steps=60)
+    networks = Recombination(LongShort(), recipe, sampling=SAMPLING, seeds=(1, 2), device="cpu")
     networks.fit(TASK.train).save(folder)
     return folder
 
@@ -45,9 +46,9 @@ def test_the_picture_is_of_the_sample_that_was_picked(run: Run, model: Path, tmp
 def test_the_same_seed_gives_the_same_bytes_and_mistakes_of_picture_are_said(
     run: Run, model: Path, predictors: Path, tmp_path: Path
 ) -> None:
-    first, again, *others = (draw(run, model, "--pick", 4, "--seed", seed, "-o", "-").out for seed in (0, 0, 1, 2))
+    first, again, other = (draw(run, model, "--pick", 4, "--seed", seed, "-o", "-").out for seed in (0, 0, 1))
     assert first == again
-    assert {*others} != {first}
+    assert other != first
     assert first.startswith("<svg ")
     (tmp_path / "taken.svg").write_text("mine")
     assert draw(run, model, "-o", tmp_path / "taken.svg", "--force").ok
