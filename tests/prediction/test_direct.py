@@ -52,23 +52,31 @@ def untrained(architecture: Architecture, seeds: Sequence[int] = (1,), *, spares
     return augmenter
 
 
-def scored(augmenter: Recombination, prototypes: Sequence[int], targets: list[list[int]]) -> torch.Tensor:
-    """Log-probabilities (T, B) of the tokens of sequences by a network alone."""
-    sources = [VOCABULARY.encode(EXAMPLES[place].d) for place in prototypes]
-    width = max(map(len, sources), default=0)
-    table = torch.tensor([ids + [PAD] * (width - len(ids)) for ids in sources], dtype=torch.long)
-    tables = table.view(1, 1, len(sources), width).expand(1, len(targets), -1, -1)
-    log_p, _ = score(augmenter.fitted_.model, tables, torch.tensor(targets).unsqueeze(0))
+def padded(sequences: Sequence[list[int]]) -> list[list[int]]:
+    longest = max(map(len, sequences), default=0)
+    return [ids + [PAD] * (longest - len(ids)) for ids in sequences]
+
+
+def scored(augmenter: Recombination, rows: Sequence[tuple[Sequence[int], list[int]]]) -> torch.Tensor:
+    """Log-probabilities (T, B) of the tokens of sequences, each given its prototypes, by a network alone."""
+    ids = [VOCABULARY.encode(EXAMPLES[place].d) for prototypes, _ in rows for place in prototypes]
+    tables = torch.tensor(padded(ids), dtype=torch.long).view(1, len(rows), len(rows[0][0]), -1 if ids else 0)
+    log_p, _ = score(augmenter.fitted_.model, tables, torch.tensor([padded([target for _, target in rows])]))
     return log_p[0]
 
 
-def greedy(augmenter: Recombination, prototypes: Sequence[int], prefix: list[int]) -> tuple[int, ...]:
-    """The most probable token after the other, every one of them tried."""
-    ids: list[int] = []
-    while len(ids) < LONGEST and EOS not in ids:
-        attempts = [[*prefix, *ids, token] for token in range(EOS, len(VOCABULARY))]
-        ids.append(EOS + int(scored(augmenter, prototypes, attempts)[-1].argmax()))
-    return tuple(ids)
+def greedy(augmenter: Recombination, tuples: Sequence[Sequence[int]], prefix: list[int]) -> list[tuple[int, ...]]:
+    """For each tuple of prototypes the most probable token after the other, every one of them tried."""
+    found: list[list[int]] = [[] for _ in tuples]
+    for _ in range(LONGEST):
+        going_on = [(each, ids) for each, ids in zip(tuples, found, strict=True) if EOS not in ids]
+        if going_on:
+            tokens = range(EOS, len(VOCABULARY))
+            attempts = [(each, [*prefix, *ids, token]) for each, ids in going_on for token in tokens]
+            best = scored(augmenter, attempts)[-1].view(len(going_on), -1).argmax(-1).tolist()
+            for (_, ids), token in zip(going_on, best, strict=True):
+                ids.append(EOS + token)
+    return [tuple(ids) for ids in found]
 
 
 @cache
@@ -77,13 +85,13 @@ def brute_force(name: str, x: Tokens, replica: int) -> list[tuple[Tokens, float]
     augmenter = untrained(NAMED[name], seeds=(1 + replica,))
     [tuples] = DirectInference(augmenter, first=2, second=2).retrieve([x])
     prefix = VOCABULARY.encode((*x, SEPARATOR))[:-1]
-    found = {greedy(augmenter, prototypes, prefix) for prototypes in tuples.tolist()}
+    found = {*greedy(augmenter, tuples.tolist(), prefix)}
     whole = {ids for ids in found if EOS in ids and SEP not in ids}
     results = []
     for ids in whole or found:
-        each = [scored(augmenter, prototypes, [[*prefix, *ids]]) for prototypes in tuples.tolist()]
+        each = scored(augmenter, [(prototypes, [*prefix, *ids]) for prototypes in tuples.tolist()])
         y = VOCABULARY.decode(ids[: ids.index(SEP)] if SEP in ids else ids)
-        results.append((y, torch.stack(each)[:, len(prefix) :].sum((1, 2)).exp().mean().log().item()))
+        results.append((y, each[len(prefix) :].sum(0).exp().mean().log().item()))
     return sorted(results, key=lambda result: -result[1])
 
 
