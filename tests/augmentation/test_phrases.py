@@ -177,6 +177,29 @@ def test_a_phrase_may_come_where_the_output_says_of_it_what_it_says_of_such_phra
     assert sum(mentions(sample.x, f"{name} to") for sample in samples for (name,) in names) >= 10
 
 
+def in_turn(x: Tokens) -> Tokens | None:
+    """Of "wait 2 seconds {before, after} show red": outputs have what comes first at first."""
+    for word in ("after", "before"):
+        if word in x:
+            one, other = (in_turn(part) for part in (x[: x.index(word)], x[x.index(word) + 1 :]))
+            first, last = (other, one) if word == "after" else (one, other)
+            return first and last and ("seq", "(", *first, ",", *last, ")")
+    match x:
+        case ("wait", number, "seconds") | ("show", number):
+            return x[0], "(", number, ")"
+    return None
+
+
+def test_a_word_that_is_there_twice_calls_for_its_token_next_to_what_its_neighbors_call_for() -> None:
+    acts = [*(f"wait {number} seconds" for number in "2345"), *(f"show {color}" for color in ("red", "blue", "pink"))]
+    texts = [f"{one} {word} {other}" for one, other in product(acts, acts) for word in ("after", "before")]
+    inputs = [tuple(text.split()) for text in texts]
+    samples = drawn(shuffled([Example(x, in_turn(x) or ()) for x in inputs], 50))
+    twice = [sample for sample in samples if sample.x.count("wait") == 2 or sample.x.count("show") == 2]
+    assert len(twice) > 20
+    assert [sample for sample in samples if sample.y != in_turn(sample.x)] == []
+
+
 def test_where_pairs_of_frames_contradict_each_other_is_no_rule() -> None:
     known = examples("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d", "call a ▷ b e", "call f ▷ g e")
     phrases = Phrases([*known, *examples("say f ▷ g")])

@@ -1,7 +1,8 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from recombine.augmentation.alignment import Alignment
@@ -17,6 +18,9 @@ HERE, END_OF_HOLE = "⟨here⟩", "⟨end⟩"
 
 NESTED = 0.5
 """Outputs are read by their brackets if more than this share of them has some."""
+
+TURNED = 1 / 3
+"""Outputs keep the order of inputs if at most this share of the pairs of words call for tokens the other way round."""
 
 UPWARD = 2
 """How many levels of brackets, with heads that no word calls for, a phrase's part may be extended by."""
@@ -46,6 +50,8 @@ class Text:
         self._alignment = alignment
         self._nested = sum(bool(_matching(example.y)) for example in examples) > NESTED * len(examples)
         self._shortest: dict[Tokens, Tokens] = {}
+        kept = [kept for example in examples for kept in _kept(alignment, example)] if self._nested else []
+        self._keeps_order = kept.count(False) <= TURNED * len(kept)
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
         """Returns a pair made ready for cutting; None if its brackets do not match."""
@@ -79,18 +85,37 @@ class Text:
             if place not in taken and position not in chosen:
                 chosen[position] = place
                 taken.add(place)
-        # Of a word and a token that are there more than once, the first goes with the first.
-        alike: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for position, place in sorted(chosen.items(), key=lambda link: link[1]):
-            alike[x[place], y[position]].append(place)
         linked: list[tuple[int, ...]] = [()] * len(y)
-        for position, place in sorted(chosen.items()):
-            linked[position] = (alike[x[place], y[position]].pop(0),)
+        for position, place in self._in_their_order(x, y, chosen).items():
+            linked[position] = (place,)
         # A word that is there once calls for its token wherever that is.
         for token, word in pairs.items():
             if x.count(word) == 1:
                 for position in at[token]:
                     linked[position] = (x.index(word),)
+        return linked
+
+    def _in_their_order(self, x: Tokens, y: Tokens, chosen: Mapping[int, int]) -> dict[int, int]:
+        """Returns the places of words by the positions of their tokens, of those that are there more than once anew.
+
+        The first goes with the first, or with the last if that brings them nearer to what the words around call for.
+        If neither does, the first goes with the first where outputs keep the order of inputs, and else none with any.
+        """
+        alike: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for position in sorted(chosen):
+            alike[x[chosen[position]], y[position]].append(position)
+        sure = {chosen[found[0]]: found[0] for found in alike.values() if len(found) == 1}
+        linked = {position: place for place, position in sure.items()}
+        for positions in alike.values():
+            if len(positions) > 1:
+                places = sorted(chosen[position] for position in positions)
+                around = [sure[_nearest_to(place, sure)] for place in places if sure]
+                first, last = (
+                    sum(abs(position - near) for position, near in zip(order, around, strict=False))
+                    for order in (positions, positions[::-1])
+                )
+                if first != last or self._keeps_order:
+                    linked |= zip(positions if first <= last else positions[::-1], places, strict=True)
         return linked
 
     def learn(self, sentences: Sequence[Sentence]) -> None:
@@ -227,6 +252,18 @@ class Text:
             first -= 2 if has_head else 1
             if first == 0:
                 return
+
+
+def _nearest_to(place: int, others: Iterable[int]) -> int:
+    return min(others, key=lambda other: abs(other - place))
+
+
+def _kept(alignment: Alignment, example: Example) -> Iterator[bool]:
+    """Tells of any two words, each there once, whether their tokens are in the same order."""
+    x, y = example.x, example.y
+    called = alignment.pairs(x, y).items()
+    links = sorted((x.index(word), y.index(token)) for token, word in called if x.count(word) == y.count(token) == 1)
+    return (first < second for (_, first), (_, second) in combinations(links, 2))
 
 
 def _matching(y: Tokens) -> dict[int, int] | None:
