@@ -135,3 +135,16 @@ def test_what_is_rare_can_be_asked_for() -> None:
     pairs = find_rare(TRAIN, epsilon=0.1, ngram=2)
     assert pairs.kind == NGRAMS
     assert pairs(example("b b ▷ B"))
+
+
+def test_a_rare_word_one_letter_from_a_frequent_one_may_be_a_typing_error_unless_its_output_is_rare_too() -> None:
+    common = [Example(("find", "the", word), (word.upper(),)) for word in ("house", "garden", "lamp", "stone", "room")]
+    several = [Example((*each.x, time), (*each.y, time)) for each in common for time in ("now", "soon", "today")]
+    mistakes = [
+        Example(("find", "teh", "house", "twice"), ("HOUSE", "HOUSE")),
+        Example(("find", "the", "loom"), ("LOOM",)),
+    ]
+    reason = find_rare(
+        [*several, *common, *mistakes, Example(("find", "the", "room", "twice"), ("ROOM", "ROOM"))]
+    ).reason
+    assert reason.endswith("; typing errors? teh (the)")

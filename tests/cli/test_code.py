@@ -47,7 +47,7 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
 def test_code_is_suggested_where_words_have_brackets(run: Run, tmp_path: Path, kind: str, token: str) -> None:
     path = written(tmp_path, kind)
     done = run("inspect", path, "--neighborhood", "none")
-    assert done.err.startswith("Outputs have brackets or quotes in one token with words, such as ")
+    assert done.err.startswith("Warning: outputs have brackets or quotes in one token with words, such as ")
     assert token in done.err
     assert f"augment {path} --tokens code" in done.err
     assert "brackets" not in run("inspect", path, "--tokens", "words", "--neighborhood", "none").err

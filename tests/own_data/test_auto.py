@@ -214,7 +214,8 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     count = sum(map(bool, colors))
     assert 0 < count < len(samples)
     assert all(colors[:count])
-    assert f"{count} of them have a rare token; no more such samples could be made." in samples.account
+    assert f"The first {count} have a rare token" in samples.account
+    assert "Others are any new ones; rehearsed on 4 parts of the examples, left out: geca about" in samples.account
     assert (
         "parts of the examples, left out" not in auto.report_.choices["method"].reason
     )  # rehearsed when it was needed
@@ -252,11 +253,12 @@ def test_precision_keeps_what_reaches_it() -> None:
     every = rehearsed().sample(60)
     shares = sorted(float(sample.provenance.details["right"]) for sample in every if sample.provenance)
     assert shares[0] < shares[-1]
-    assert "None was right with a probability below 0.01." in Auto(precision=0.01).fit(examples).sample(60).account
+    assert "A precision of 0.01 turned none down." in Auto(precision=0.01).fit(examples).sample(60).account
     sure = Auto(precision=shares[-1] - 0.01).fit(examples).sample(60)
     assert sure
     assert all(sample.provenance.details["right"] >= shares[-1] - 0.01 for sample in sure if sample.provenance)
     assert any("right with a probability below" in reason for reason in sure.rejected)
+    assert "The surest would be right with a probability of 0." in Auto(precision=1).fit(examples).sample(9).shortfall
     for wrong in ({"precision": 2}, {"precision": "0.9"}, {"rehearse": -1}, {"rehearse": None}):
         with pytest.raises(RecombineError, match=f"{next(iter(wrong))} is"):
             Auto(**wrong).fit(examples)

@@ -118,8 +118,8 @@ class Reading:
         better = self.suggested(examples).kind
         if better == "code" != self.kind:
             say(
-                f"Outputs have brackets or quotes in one token with words, such as {glued(examples)!r}. To take them "
-                "apart, and have them together again in what is written, give --tokens code."
+                f"Warning: outputs have brackets or quotes in one token with words, such as {glued(examples)!r}, so "
+                "there is less to recombine. To take them apart, and write them together again, give --tokens code."
             )
         elif better != self.kind:
             say(

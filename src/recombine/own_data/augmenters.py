@@ -662,6 +662,12 @@ class _Source:
         """Returns the estimated probability that a sample is right."""
         return self.verdict.share_like(self.rehearsal.like(sample), self.rehearsal.level(sample))
 
+    @property
+    def surest(self) -> float:
+        """The highest probability that a sample can have."""
+        items = [None, *(count.item for count in self.verdict.counts)]
+        return max(self.verdict.share_like(item, level) for item in items for level in LEVELS)
+
     def limits(self, samples: Sequence[Example]) -> tuple[float, float]:
         """Returns between which shares of samples are right."""
         levels = np.bincount([self.rehearsal.level(sample) for sample in samples], minlength=len(LEVELS))
@@ -694,12 +700,7 @@ class _Rules:
     @property
     def told(self) -> str:
         """What was rehearsed, what was found, and which rules are not taken."""
-        every = []
-        for tried in filter(None, self.tried.values()):
-            taken = _trusted(tried)
-            found = [f"{each.rule} {each.verdict}{', not taken' * (each not in taken)}" for each in tried]
-            every.append(f"{tried[0].rehearsal.what}: {'; '.join(found)}")
-        return "; ".join(every)
+        return "; ".join(map(_told, filter(None, self.tried.values())))
 
     def trusted(self, wanted: Validator | None) -> list[_Source]:
         """Returns the rules that can be trusted with samples that are rare (`wanted`), or any; rehearsed once."""
@@ -726,6 +727,13 @@ class _Rules:
         return tried
 
 
+def _told(tried: Sequence[_Source]) -> str:
+    """Returns what was rehearsed, what was found, and which rules are not taken."""
+    taken = _trusted(tried)
+    found = [f"{each.rule} {each.verdict}{', not taken' * (each not in taken)}" for each in tried]
+    return f"{tried[0].rehearsal.what}: {'; '.join(found)}"
+
+
 @dataclass(frozen=True, eq=False)
 class _TakingTurns:
     """Sources that take turns; if they give too few samples, others go on, which are asked for only then.
@@ -746,7 +754,9 @@ class _TakingTurns:
         found, parts = self._in_turn(self.sources, n, seed, accept)
         few = ""
         if self.others and len(found) < n and (others := self.others.trusted(None)):
-            few = f"{len(found):,} of them have a rare token; no more such samples could be made."
+            if found:
+                few = f"The first {len(found):,} have a rare token, all that trusted rules make of these. "
+                few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
             further, theirs = self._in_turn(others, n, seed, accept)
             for x, each in further.items():
                 found.setdefault(x, each)
@@ -766,6 +776,11 @@ class _TakingTurns:
         # A rule that makes rare samples, and then any, is told of once.
         short = {source.rule: part.shortfall for source, part in parts.items()}
         shortfall = " ".join(filter(None, short.values())) if len(kept) < n else ""
+        if not kept and self.precision:
+            surest = max(source.surest for source in parts)
+            shortfall += (
+                f" The surest would be right with a probability of {surest:.2f}, for a precision of {self.precision:g}."
+            )
         made = together([*parts.values()])
         warning = " ".join(filter(None, (few, _none_unsure(made, self.precision))))
         return replace(made, examples=tuple(kept), requested=n, shortfall=shortfall, warning=warning, estimate=estimate)
@@ -857,7 +872,8 @@ def _unsure(right: float, precision: float) -> str | None:
 
 
 def _none_unsure(samples: Samples, precision: float) -> str:
-    return f"None was {UNSURE} {precision:g}." if precision and _unsure(0, precision) not in samples.rejected else ""
+    none = precision > 0 and _unsure(0, precision) not in samples.rejected
+    return f"A precision of {precision:g} turned none down." if none else ""
 
 
 @dataclass(eq=False, kw_only=True)
