@@ -1,5 +1,6 @@
 """Rehearsal tells right samples from wrong ones, and the methods that can be trusted are taken."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise, product
@@ -224,6 +225,16 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     assert sum("pink" in sample.x for sample in fewer) == sum("violet" in sample.x for sample in fewer)
     assert len({sample.x for sample in samples}) == len(samples)
     assert "have a rare token" not in fewer.account
+
+
+@pytest.mark.usefixtures("little")
+def test_any_others_are_of_the_surest_rule_first() -> None:
+    samples = rehearsed("commands").sample(1000)
+    told = re.search(r"The first (\d+) have a rare token", samples.account)
+    assert told
+    methods = [sample.provenance.method for sample in samples.examples[int(told[1]) :]]
+    assert methods == sorted(methods)  # geca is surer than spans
+    assert {*methods} == {"geca", "spans"}
 
 
 def test_a_rule_that_gave_all_it_has_is_not_asked_again_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:

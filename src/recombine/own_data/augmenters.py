@@ -67,7 +67,7 @@ NAMED = 10
 
 AUTO: Literal["auto"] = "auto"
 
-TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.15, 20
+TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.1, 20
 """A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
 samples could be judged."""
 
@@ -757,10 +757,10 @@ class _TakingTurns:
             if found:
                 few = f"The first {len(found):,} have a rare token, all that trusted rules make of these. "
                 few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
-            further, theirs = self._in_turn(others, n, seed, accept)
-            for x, each in further.items():
-                found.setdefault(x, each)
-            parts |= theirs
+            for source in others:  # the surest first
+                if len(found) < n:
+                    further, theirs = self._in_turn([source], n, seed, accept)
+                    found, parts = found | further | found, parts | theirs  # found before: stays, and comes first
         kept, right = list[Example](), list[float]()
         of_source: dict[_Source, list[Example]] = {source: [] for source in parts}
         for source, sample in islice(found.values(), n):
