@@ -102,7 +102,7 @@ def test_a_restored_optimizer_goes_on_as_the_saved_one(precision: Precision) -> 
 
 @trained_precisions
 def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(precision: Precision) -> None:
-    """After two epochs one rate has fallen to a half, after three both have."""
+    """After two epochs one rate has fallen to a half, after three both have; of equally good ones the last is kept."""
     evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 2.0))
     recipe = Recipe(network=NAMED["scan-1"], lr=0.01, precision=precision, stop_at_lr=0.5, keep_best=True)
     duration = Duration(6, 1, patience=1)
@@ -113,7 +113,7 @@ def test_the_best_masters_are_kept_and_training_ends_when_all_rates_have_fallen(
     assert not history.stopped_early
     for number, parameter in enumerate(model.parameters()):
         assert parameter.dtype == torch.float32
-        best = [evaluate.seen[epoch][number].chunk(2)[replica] for replica, epoch in enumerate((0, 1))]
+        best = evaluate.seen[0][number].chunk(2)[0], evaluate.seen[2][number]  # the second network's alone
         assert_rounded(parameter, torch.cat(best))
     rounded = [torch.equal(parameter.bfloat16().float(), parameter) for parameter in model.parameters()]
     assert not any(rounded)
