@@ -1,8 +1,8 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from recombine.augmentation.alignment import Alignment
@@ -50,8 +50,8 @@ class Text:
         self._alignment = alignment
         self._nested = sum(bool(_matching(example.y)) for example in examples) > NESTED * len(examples)
         self._shortest: dict[Tokens, Tokens] = {}
-        kept = [kept for example in examples for kept in _kept(alignment, example)] if self._nested else []
-        self._keeps_order = kept.count(False) <= TURNED * len(kept)
+        in_order = Counter(chain.from_iterable(_in_order(alignment, each) for each in examples if self._nested))
+        self._keeps_order = in_order[False] <= TURNED * in_order.total()
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
         """Returns a pair made ready for cutting; None if its brackets do not match."""
@@ -258,7 +258,7 @@ def _nearest_to(place: int, others: Iterable[int]) -> int:
     return min(others, key=lambda other: abs(other - place))
 
 
-def _kept(alignment: Alignment, example: Example) -> Iterator[bool]:
+def _in_order(alignment: Alignment, example: Example) -> Iterator[bool]:
     """Tells of any two words, each there once, whether their tokens are in the same order."""
     x, y = example.x, example.y
     called = alignment.pairs(x, y).items()

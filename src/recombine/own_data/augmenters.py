@@ -715,10 +715,8 @@ class _Rules:
         self.unable += [samples.shortfall for samples in drawn.values() if not samples]
         if not any(drawn.values()):
             return []  # there is nothing to rehearse
-        rehearsal, tried = (
-            Rehearsal(self.examples, None if wanted is None else self.rare, settings.seed),
-            list[_Source](),
-        )
+        rehearsal = Rehearsal(self.examples, None if wanted is None else self.rare, settings.seed)
+        tried = list[_Source]()
         for name in (name for name, samples in drawn.items() if samples):
             with shown(settings.progress).progress(f"Rehearsing {name}"):
                 fit, expected = self.rules[name].fit, EXPECTED[name]
@@ -782,7 +780,7 @@ class _TakingTurns:
                 f" The surest would be right with a probability of {surest:.2f}, for a precision of {self.precision:g}."
             )
         made = together([*parts.values()])
-        warning = " ".join(filter(None, (few, _none_unsure(made, self.precision))))
+        warning = " ".join(filter(None, (made.warning, few, _none_unsure(made, self.precision))))
         return replace(made, examples=tuple(kept), requested=n, shortfall=shortfall, warning=warning, estimate=estimate)
 
     def _part(self, source: _Source, n: int, seed: int, accept: Validator | None) -> Samples:
@@ -853,7 +851,7 @@ class _Estimated:
             mean = sum(right) / len(right)
             low, high = self.verdict.limits(mean, len(right))
             estimate = min(low, mean), mean, max(high, mean)
-        warning = _none_unsure(samples, self.precision)
+        warning = " ".join(filter(None, (samples.warning, _none_unsure(samples, self.precision))))
         return replace(samples, examples=examples, estimate=estimate, warning=warning)
 
     def _unsure(self, sample: Example) -> str | None:
