@@ -37,7 +37,7 @@ def word_forms(name: str) -> Settings:
 RENAMED = {"enough": "stop_at_lr", "only_lacking": "hide_shared_tokens", "warmest": "max_temperature"}
 """What older records call settings."""
 
-CHANGED = {("learned aug + resampling (as coded)", "generator.epochs"), ("recomb-2 + spans", "sampling.patience")}
+CHANGED = {("learned aug + resampling (as coded)", "generator.epochs")}
 """What was changed, or not said, when a row was run."""
 
 
