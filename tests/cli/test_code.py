@@ -43,14 +43,22 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
     assert "Warning" not in done.err
 
 
-@pytest.mark.parametrize(("kind", "token"), [("questions", "'Sunny'"), ("sentences", "(")])
-def test_code_is_suggested_where_words_have_brackets(run: Run, tmp_path: Path, kind: str, token: str) -> None:
+@pytest.mark.parametrize(("kind", "token"), [("questions", '"\'Sunny\'"'), ("sentences", "'help(the(girl),'")])
+def test_code_is_taken_where_words_of_inputs_have_marks(run: Run, tmp_path: Path, kind: str, token: str) -> None:
     path = written(tmp_path, kind)
     done = run("inspect", path, "--neighborhood", "none")
-    assert done.err.startswith("Warning: outputs have brackets or quotes in one token with words, such as ")
-    assert token in done.err
+    assert done.err.startswith(f"Outputs have words of their inputs with marks, such as {token}: tokens are words, nu")
     assert f"augment {path} --tokens code" in done.err
-    assert "brackets" not in run("inspect", path, "--tokens", "words", "--neighborhood", "none").err
+    assert "marks" not in run("inspect", path, "--tokens", "words", "--neighborhood", "none").err
+
+
+def test_code_is_suggested_where_other_words_have_brackets(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "train.tsv"
+    words = ["ein", "zwei", "drei", "vier"]
+    path.write_text("".join(f"{one} {other}\tpair(n{one},n{other})\n" for one in words for other in words))
+    done = run("inspect", path, "--neighborhood", "none")
+    assert done.err.startswith("Warning: outputs have brackets or quotes in one token with words, such as ")
+    assert f"augment {path} --tokens code" in done.err
 
 
 @pytest.mark.parametrize("kind", own_files.KINDS)
@@ -74,7 +82,7 @@ def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: 
 def test_samples_of_code_are_not_taken_for_words(run: Run, tmp_path: Path) -> None:
     path, new = tmp_path / "calls.tsv", tmp_path / "new.jsonl"
     asked = [(ask, name) for ask in ("call", "ring", "phone") for name in ("Ann", "Tom", "Bea")][:-1]
-    path.write_text("".join(f'{ask} {name}\t{ask}(to="{name}",again=no)\n' for ask, name in asked))
+    path.write_text("".join(f'{ask} {name}\tdo_{ask}(to="the_{name}",again=no)\n' for ask, name in asked))
     assert run("augment", path, "--tokens", "code", "--method", "geca", "-n", 1, "-o", new).ok
     for command in (("audit", new, "--train", path), ("export", path, new, "--to", "chat", "-o", tmp_path / "chat")):
         assert_is_sentence(run(*command), ["outputs have tokens of code", "--tokens code"])

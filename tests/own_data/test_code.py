@@ -15,7 +15,8 @@ def test_json_is_code_unless_something_else_is_asked_for(tmp_path: Path) -> None
     x, y = as_examples(PAIRS)[0].x, as_examples(PAIRS)[0].y
     assert y[:4] == ("{", '"', "intent", '"')
     assert as_examples(PAIRS, tokens="words")[0].y[0] == '{"intent":'
-    assert as_examples([*PAIRS, ("stop", "nothing")])[0].y[0] == '{"intent":'
+    assert as_examples([*PAIRS[:10], *[("stop", "nothing")] * 990])[0].y[0] == '{"intent":'
+    assert as_examples([*PAIRS, ("stop", "nothing")])[0].y[0] == "{"  # words of inputs stand between marks
     assert as_examples([(x, y)]) == as_examples(PAIRS[:1])
     (tmp_path / "file.tsv").write_text("".join(f"{x}\t{y}\n" for x, y in PAIRS))
     assert read(tmp_path / "file.tsv") == as_examples(PAIRS)
@@ -52,7 +53,8 @@ def test_what_a_token_was_in_a_file_is_remembered(tmp_path: Path) -> None:
         fitted = Predictor(network=PREDICTOR, epochs=1).fit(examples)
         fitted.save(tmp_path / kind)
         assert fitted.tokens_ == Predictor.load(tmp_path / kind).tokens_ == GECA().fit(examples).tokens_ == kind
-        assert str(fitted.report_).splitlines()[1] == f"tokens: {kind} (as the file was read)"
+        why = "outputs have words of their inputs with marks, such as" if kind == "code" else "as the file was read"
+        assert str(fitted.report_).splitlines()[1].startswith(f"tokens: {kind} ({why}")
         GECA().fit(examples).save(tmp_path / f"geca-{kind}")
         assert GECA.load(tmp_path / f"geca-{kind}").tokens_ == kind
-    assert Predictor(network=PREDICTOR, epochs=1).fit(list(examples)).tokens_ == "words"
+    assert Predictor(network=PREDICTOR, epochs=1).fit(list(examples)).tokens_ == "words"  # tokens are kept as given

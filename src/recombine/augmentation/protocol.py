@@ -81,13 +81,13 @@ class Samples(Sequence[Example]):
     def to_pandas(self, *, tokens: str | None = None) -> Any:  # noqa: ANN401
         """Returns a data frame with input, output, method and, if it is estimated, how likely each sample is right.
 
-        `tokens` are those that the augmenter was fitted with; default: code if all outputs are JSON, else words.
+        `tokens` are those that the augmenter was fitted with; default: what suits them.
         """
         try:
             pandas = import_module("pandas")
         except ImportError:
             raise RecombineError("to_pandas needs pandas.", hint="pip install pandas") from None
-        kind = tokens or kind_of(example.y for example in self)
+        kind = tokens or kind_of(self)
         origins = [example.provenance for example in self]
         columns: dict[str, list[Any]] = {
             "input": [join(example.x, kind) for example in self],

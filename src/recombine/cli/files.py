@@ -37,7 +37,7 @@ class Reading:
     Options:
         format FORMAT: Of the files: tsv, csv, jsonl, scan, sigmorphon, parallel or auto.
         tokens KIND: What a token is: words, characters, or code (words, numbers, brackets, quotes, …). Default: code if
-            all outputs are JSON, else words; with a model, as in its training.
+            outputs are JSON, or have words of inputs with marks; else words; with a model, as in its training.
         columns X,Y[,TAGS]: Which columns or JSONL keys are input, output and tags, if any: by name, as in the first
             line; or by number, from 1, if no line names them.
     """
@@ -75,9 +75,10 @@ class Reading:
         from recombine.data import files
 
         format = AUTO if source.endswith(JSONL) else self.format
-        if files.tokens_of(source, format=format, columns=self.columns) == "words" or self.tokens is not None:
+        why = files.why_code(source, format=format, columns=self.columns)
+        if why is None or self.tokens is not None:
             return self
-        say("All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.")
+        say(f"{why[0].upper()}{why[1:]}: tokens are words, numbers and marks, as with --tokens code.")
         return replace(self, tokens="code")
 
     def suggested(self, examples: Sequence[Example]) -> "Reading":

@@ -9,7 +9,7 @@ text gives back the text, byte for byte.
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from sys import intern
 
 from recombine.example import Example, Tokens
@@ -19,6 +19,9 @@ SPACE, NO_SPACE = "␣", "⁀"
 
 USUAL, SPACED, COMPACT, PREFIX = "", SPACE + "*", NO_SPACE + "*", SPACE + "("
 """Styles: ``f(x, "y z")``, ``f ( x , "y z" )``, ``f(x,"y z")`` and ``(f x "y z")``; all but the first are tokens."""
+
+FIRST, MARKED = 1000, 0.05
+"""How many examples tell whether tokens of code suit, and in what share of them outputs have words with marks."""
 
 _SAVING = 2
 """How many tokens a style must save to be chosen: one odd space more is better than another style."""
@@ -87,17 +90,29 @@ def join(tokens: Iterable[str]) -> str:
     return "".join(parts) + " " * (gap or 0)
 
 
-def kind_of(outputs: Iterable[str | Tokens]) -> str:
-    """Returns what a token is if nobody says: ``"code"`` where all outputs are objects or lists of JSON, else words.
+def kind_of(examples: Iterable[Example]) -> str:
+    """Returns what a token is if nobody says: ``"code"`` where that suits the examples, else words.
 
-    Outputs are texts, or tokens, which count if they are as ``split`` would have them.
+    Args:
+        examples: Their sides count if they are as ``split`` would have them.
     """
-    kind = "words"
-    for output in outputs:
-        if not _is_json(output):
-            return "words"
-        kind = "code"
-    return kind
+    return "code" if code_suits(examples) else "words"
+
+
+def code_suits(examples: Iterable[Example]) -> str | None:
+    """Returns why tokens of code suit examples, or None.
+
+    They do if all outputs are objects or lists of JSON. They do, too, if outputs have words of their inputs with marks
+    only, such as ``texas)``: as another word it could not be copied. The first thousand examples tell.
+    """
+    going = iter(examples)
+    first = list(islice(going, FIRST))
+    if first and all(_is_json(example.y) for example in chain(first, going)):
+        return "all outputs are JSON"
+    marked = list(filter(None, map(_marked, first)))
+    if len(marked) <= MARKED * len(first):
+        return None
+    return f"outputs have words of their inputs with marks, such as {marked[0]!r}"
 
 
 def glued(examples: Sequence[Example]) -> str | None:
@@ -106,7 +121,7 @@ def glued(examples: Sequence[Example]) -> str | None:
     This is so if most outputs have such tokens, and there are fewer different ones once they are taken apart. The first
     thousand examples count.
     """
-    examples = examples[:1000]
+    examples = examples[:FIRST]
     found = [token for example in examples for token in islice(filter(_GLUED.search, example.y), 1)]
     if 2 * len(found) <= len(examples):
         return None
@@ -116,15 +131,25 @@ def glued(examples: Sequence[Example]) -> str | None:
     return found[0] if len(parts) < len(words) else None
 
 
-def _is_json(output: str | Tokens) -> bool:
-    text = output if isinstance(output, str) else join(output)
+def _is_json(output: Tokens) -> bool:
+    text = join(output)
     if not text.lstrip(" ").startswith(("{", "[")):
         return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(output, str) or split(text) == tuple(output)
+    return split(text) == tuple(output)
+
+
+def _marked(example: Example) -> str | None:
+    """Returns a piece between spaces of an output that has a word of the input, and marks, and is not in the input."""
+    x, y = join(example.x), join(example.y)
+    if (split(x), split(y)) != (example.x, example.y):
+        return None
+    words, there = {token for token in example.x if not _MARK.match(token)}, set(x.split(" "))
+    pieces = (piece for piece in y.split(" ") if piece not in there and _MARK.search(piece))
+    return next((piece for piece in pieces if not words.isdisjoint(split(piece))), None)
 
 
 def _told(found: Sequence[tuple[int, str]], end: int, style: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeVar
 
-from recombine.data.code import kind_of
+from recombine.data.code import code_suits
 from recombine.data.formats import FORMATS as FORMATS
 from recombine.data.formats import HEADERS, WORD_FORMS, Format, csv_row, looks_like_header
 from recombine.data.output import replacing
@@ -56,16 +56,20 @@ def read(
 
 
 def tokens_of(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str:
-    """Returns what a token of a file is if nobody says: ``"code"`` if all outputs are JSON, else ``"words"``.
+    """Returns what a token of a file is if nobody says: ``"code"`` where it suits, else ``"words"``."""
+    return "code" if why_code(source, format=format, columns=columns) else "words"
 
-    JSON means objects or lists. Of standard input and of pipes, which can be read only once, tokens are words.
-    Arguments and errors are those of `read`.
+
+def why_code(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str | None:
+    """Returns why tokens of code suit a file, or None; see `code_suits`.
+
+    Standard input and pipes can be read only once, so their tokens are words. Arguments and errors are those of `read`.
     """
     lines, chosen = _opened(source, format, "words", columns)
     first = next(lines, None) if Path(source).is_file() else None
     if first is None or chosen.recognized(first).name in ("scan", "parallel"):
-        return "words"
-    return kind_of(example.y for example in replace(chosen, tokens="code").parse(chain([first], lines)))
+        return None
+    return code_suits(replace(chosen, tokens="code").parse(chain([first], lines)))
 
 
 def iterate(

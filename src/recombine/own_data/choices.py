@@ -7,7 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from recombine.augmentation.frames import RULES, FrameAndSpan
 from recombine.augmentation.geca import GECA
 from recombine.augmentation.resample import PAIRS, Rare
-from recombine.data.code import kind_of
+from recombine.data.code import code_suits
 from recombine.errors import NoNeighborhood
 from recombine.example import Example
 from recombine.inflection import are_inflections
@@ -35,8 +35,8 @@ def tokens_chosen(examples: Sequence[Example], kind: str) -> dict[str, Choice[An
     """Returns the choice of what a token is, where that is other than usual."""
     if kind == "words":
         return {}
-    are_json = kind_of(example.y for example in examples) == kind
-    return {"tokens": Choice(kind, kind, "all outputs are JSON" if are_json else "as the file was read")}
+    suits = code_suits(examples) if kind == "code" else None
+    return {"tokens": Choice(kind, kind, suits or "as the file was read")}
 
 
 def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:

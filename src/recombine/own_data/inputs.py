@@ -30,7 +30,7 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None
     """Returns the examples that data stand for, or that inputs and outputs do.
 
     Tokens of a string are ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks); default: as in the
-    file that the examples were read from; else code if all outputs are JSON, or words.
+    file that the examples were read from; else code where that suits the examples, or words.
     """
     if tokens is not None:
         check_kind(tokens)
@@ -50,7 +50,7 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None
         return (_example(row, Line("", "data", number), kind) for number, row in enumerate(every, start=1))
 
     if tokens is None:
-        tokens = data.tokens if isinstance(data, Examples) else kind_of(example.y for example in examples("code"))
+        tokens = data.tokens if isinstance(data, Examples) else kind_of(examples("code"))
     return Examples(examples(tokens), tokens)
 
 

@@ -59,7 +59,7 @@ class Predictor(Settings):
         epochs: How many passes over the data; default: chosen.
         max_time: Seconds of choosing and training at most; default: no bound.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
-            default: as in the file that ``read`` gave; else code if all outputs are JSON, or words.
+            default: as in the file that ``read`` gave; else code where that suits the examples, or words.
         direction: What is learned of word forms: ``"analysis"`` or ``"inflection"``.
         device: ``auto``, ``cpu`` or ``cuda``.
         progress: Shows how work goes; a function is told, after every epoch, how training goes. None: shown to people
