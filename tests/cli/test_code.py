@@ -43,7 +43,7 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
     assert "Warning" not in done.err
 
 
-@pytest.mark.parametrize(("kind", "token"), [("questions", '"\'Sunny\'"'), ("sentences", "'help(the(girl),'")])
+@pytest.mark.parametrize(("kind", "token"), [("questions", "\"'Sunny'\""), ("sentences", "'help(the(girl),'")])
 def test_code_is_taken_where_words_of_inputs_have_marks(run: Run, tmp_path: Path, kind: str, token: str) -> None:
     path = written(tmp_path, kind)
     done = run("inspect", path, "--neighborhood", "none")

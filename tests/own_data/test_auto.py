@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from pathlib import Path
 from time import sleep
 
@@ -17,7 +17,19 @@ from recombine.augmentation.resample import find_rare
 from recombine.augmentation.spans import Spans
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
-from recombine.own_data.rehearsal import ITEMS, OFTEN, Count, Rehearsal, Rehearsed
+from recombine.own_data.augmenters import LEAST_JUDGED
+from recombine.own_data.rehearsal import (
+    FAMILIAR,
+    ITEMS,
+    MISSING,
+    NOTHING_NEW,
+    OFTEN,
+    UNLIKELY,
+    Count,
+    Neighbors,
+    Rehearsal,
+    Rehearsed,
+)
 
 
 def examples_of(kind: str, pairs: int = 150) -> list[Example]:
@@ -59,10 +71,12 @@ class Oracle:
         return Samples(tuple(sample for sample in new if accept is None or accept(sample) is None)[:n], n)
 
 
-def judged(examples: Sequence[Example], changed: Callable[[Example], Example]) -> tuple[float, float]:
+def judged(examples: Sequence[Example], changed: Callable[[Example], Example]) -> tuple[float, float] | None:
+    """The estimated share of right samples and that of those that came back; None if too few are likely."""
     rehearsal = Rehearsal(examples, find_rare(examples))
     found = rehearsal.rehearse(Oracle(examples, changed).fit, lambda _: None, expected=(1, 0.25), seconds=60)
-    assert found.samples
+    if found.samples < LEAST_JUDGED:
+        return None
     taken = sum(len(item.taken) for item in rehearsal.items)
     return found.share, sum(count.right for count in found.counts) / taken
 
@@ -70,15 +84,17 @@ def judged(examples: Sequence[Example], changed: Callable[[Example], Example]) -
 @pytest.mark.parametrize("kind", own_files.KINDS)
 def test_right_samples_are_found_right_and_wrong_ones_wrong(kind: str) -> None:
     examples = examples_of(kind)
-    right, found = judged(examples, lambda example: example)
-    assert right > 0.95
-    assert found > 0.5
-    backwards, _ = judged(examples, lambda example: Example(example.x[::-1], example.y))
-    assert backwards < 0.4  # and so not trusted
+    share, back = judged(examples, lambda example: example)
+    assert share > 0.9
+    assert back > 0.5
     other = {one.x: other.y for one, other in pairwise(examples)}
-    of_another, found = judged(examples, lambda example: Example(example.x, other.get(example.x, ())))
-    assert of_another < 0.2
-    assert found < 0.2
+    for wrong in (
+        lambda example: Example(example.x[::-1], example.y),
+        lambda example: Example(example.x, other.get(example.x, ())),
+    ):
+        share, back = judged(examples, wrong) or (0, 0)
+        assert share < 0.4  # and so not trusted
+        assert back < 0.2
 
 
 def test_what_is_made_rare_is_frequent_and_left_as_often_as_what_is_rare() -> None:
@@ -109,15 +125,48 @@ def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
     assert len(found.counts) == len(rehearsal.items)
 
 
-def test_samples_are_surer_that_have_no_new_pairs_and_follow_what_was_confirmed() -> None:
-    def share(level: int, confirmed: int, item: str | None = None) -> float:
-        counts = tuple(Count((name,), (20, 20, 0), (of, confirmed), 0, 0) for name, of in (("a", 20), ("b", confirmed)))
-        return Rehearsed(counts, ((30, 60), (50, 60)), (1, 0.25)).share_like(item and (item,), level)
+def test_samples_are_surer_that_have_nothing_new_and_follow_what_was_confirmed() -> None:
+    def share(level: int, confirmed: int, item: str | None = None, of_a: int = 20) -> float:
+        each = zip("ab", ((of_a,) * 3, (confirmed,) * 3), strict=True)
+        counts = tuple(Count((name,), (20, 20, 20, 0), of, 0, 0) for name, of in each)
+        expected = (UNLIKELY, (1, 0.25), (1, 0.25), FAMILIAR)
+        return Rehearsed(counts, ((30, 60),) * 3, expected).share_like(item and (item,), level)
 
-    assert share(0, 0) < share(0, 5) < share(0, 10)
-    assert share(0, 0, "b") < share(0, 0) < share(0, 0, "a")
-    assert share(0, 0, "c") == share(0, 0)  # of what was not made rare, all items tell
-    assert share(1, 0) < 0.5 < 0.98 < share(2, 0) < 0.99
+    assert share(1, 0) < share(1, 5) < share(1, 10)
+    assert share(1, 0, "b") < share(1, 0) < share(1, 0, "a")
+    assert share(1, 0, "c") == share(1, 0)  # of what was not made rare, all items tell
+    assert share(1, 0, of_a=0) < 0.5 < 0.98 < share(NOTHING_NEW, 0) < 0.99
+    assert share(MISSING, 5) < share(1, 5)
+
+
+def test_pairs_that_are_missing_though_both_words_are_frequent_are_told_from_others() -> None:
+    shops = [Example(tuple(f"{count} {size} {what}".split()), ()) for count, what in (("one", "egg"), ("two", "eggs"))
+             for size in ("big", "small", "green", "cheap", "old")]  # fmt: skip
+    found = Neighbors([*shops * 4, Example(("one", "egg"), ()), Example(("one", "violet", "egg"), ())])
+    levels = {"two big eggs": NOTHING_NEW, "two eggs": MISSING, "two violet egg": 1, "two big egg": MISSING}
+    assert {x: found.level(Example(tuple(x.split()), ())) for x in levels} == levels
+
+
+@pytest.mark.usefixtures("little")
+def test_samples_keep_to_what_goes_with_what() -> None:
+    """A person has an age above thirty or a city that is Rome; GECA would have them mixed."""
+    asked = ("age", "height", "city", "name")
+    kinds = (
+        ("with", "above", asked[:2], ("10", "20", "30", "40")),
+        ("whose", "is", asked[2:], ("rome", "paris", "anna", "oslo")),
+    )
+    language = [
+        Example((wanted, "of", who, such, name, verb, value), (wanted, who, name, verb, value))
+        for wanted, who in product(asked, ("men", "women", "teachers"))
+        for such, verb, names, values in kinds
+        for name, value in product(names, values)
+    ]
+    rare = {"teachers", "40", "oslo"}
+    train = [each for place, each in enumerate(language) if place % (17 if rare & {*each.x} else 2) == 0]
+    assert any(sample not in language for sample in GECA(rarity="auto").fit(train).sample(100))
+    samples = Auto().fit(train).sample(30)
+    assert samples
+    assert {*samples} <= {*language}
 
 
 def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +174,7 @@ def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.Monke
     examples = examples_of("commands", 300)
     rare = find_rare(examples)
     rehearsal = Rehearsal(examples, rare)
-    assert {rehearsal.level(example) for example in examples} == {2}  # nothing is new to all examples
+    assert {rehearsal.level(example) for example in examples} == {NOTHING_NEW}
     for item in rehearsal.items:
         some = [*item.left, *item.taken]
         assert len(some) == 100
@@ -207,7 +256,7 @@ def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None
 
 def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() -> None:
     few = [("small", "violet", "dot"), ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
-    some = [each for each in drawings(("red", "blue", "black")) if each.x[:2] != ("tiny", "red")]
+    some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
     examples = [*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]
     auto = Auto().fit(examples)
     samples = auto.sample(60)
@@ -233,8 +282,9 @@ def test_any_others_are_of_the_surest_rule_first() -> None:
     told = re.search(r"The first (\d+) have a rare token", samples.account)
     assert told
     methods = [sample.provenance.method for sample in samples.examples[int(told[1]) :]]
-    assert methods == sorted(methods)  # geca is surer than spans
-    assert {*methods} == {"geca", "spans"}
+    verdicts = rehearsed("commands")._learned.augmenter.others.tried[True]
+    surest_first = [each.rule for each in sorted(verdicts, key=lambda each: -each.verdict.share)]
+    assert [method for method, _ in groupby(methods)] == surest_first
 
 
 def test_a_rule_that_gave_all_it_has_is_not_asked_again_and_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,7 +342,7 @@ def test_an_input_with_several_outputs_may_have_any_of_them() -> None:
     examples = examples_of("questions")
     two = [Example(example.x, (*example.y, ";")) for example in examples]
     share, _ = judged([*examples, *two], lambda example: example)
-    assert share > 0.95
+    assert share > 0.9
 
 
 def test_where_no_rule_makes_anything_it_says_so_without_rehearsal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
-from recombine.own_data.rehearsal import LEVELS, Rehearsal, Rehearsed, RehearsedForms, rehearse_forms
+from recombine.own_data.rehearsal import LEVELS, LIKELY, Rehearsal, Rehearsed, RehearsedForms, rehearse_forms
 from recombine.own_data.settings import (
     CHOICES,
     Account,
@@ -67,16 +67,16 @@ NAMED = 10
 
 AUTO: Literal["auto"] = "auto"
 
-TRUSTED, MUCH_WORSE, LEAST_JUDGED = 0.5, 0.1, 20
-"""A rule is trusted if by rehearsal this share of its samples is right, not that much less than another's, and so many
-samples could be judged."""
+MUCH_WORSE, LEAST_JUDGED = 0.1, 20
+"""A rule is trusted if by rehearsal the share of its samples that are right is not that much less than another's, and
+so many samples could be judged."""
 
 UNSURE = "right with a probability below"
 
 SURPLUS, MOST_SURPLUS = 4, 2000
 """Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
 
-EXPECTED = {"geca": (6.0, 0.25), "spans": (1.0, 0.25)}
+EXPECTED = {"geca": (6.0, 0.25), "spans": (1.4, 0.2)}
 """What is expected of rules before rehearsal (see `Rehearsed`), so wide that results/calibration.txt agrees."""
 
 Judge = Callable[[Example], str | bool | None]
@@ -217,7 +217,7 @@ class OwnDataAugmenter(Settings, ABC):
             augmenter trains one network for each.
         n: How many samples ``sample`` returns by default, and ``fit_resample`` adds.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
-            default: as in the file that ``read`` gave; else code if all outputs are JSON, or words.
+            default: as in the file that ``read`` gave; else code where that suits the examples, or words.
         validator: A function that tells which samples are kept (see ``Judge``), or a `Check`. None: all are.
         agreement: Whether samples that must have something rare are rejected if their output leaves it out; see
             `agreement_filter`.
@@ -736,12 +736,13 @@ def _told(tried: Sequence[_Source]) -> str:
 class _TakingTurns:
     """Sources that take turns; if they give too few samples, others go on, which are asked for only then.
 
-    Samples that are right with a smaller probability than `precision` are turned down.
+    Samples that are right with a smaller probability than `precision` are turned down; if it is None, those that are
+    likelier wrong than right.
     """
 
     sources: Sequence[_Source]
     others: _Rules | None
-    precision: float
+    precision: float | None
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Is fitted already."""
@@ -816,7 +817,7 @@ class _TakingTurns:
         return found, parts
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
-        return _unsure(source.probability(sample), self.precision) if self.precision > 0 else None
+        return _unsure(source.probability(sample), LIKELY if self.precision is None else self.precision)
 
 
 def _by_input(parts: Mapping[_Source, Samples]) -> dict[Tokens, tuple[_Source, Example]]:
@@ -831,11 +832,11 @@ def _by_input(parts: Mapping[_Source, Samples]) -> dict[Tokens, tuple[_Source, E
 
 @dataclass(frozen=True, eq=False)
 class _Estimated:
-    """Paradigms, whose samples are told how likely they are right; those below `precision` are turned down."""
+    """Paradigms, whose samples are told how likely they are right; those below a `precision` are turned down."""
 
     fitted: paradigms.Paradigms
     verdict: RehearsedForms
-    precision: float
+    precision: float | None
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Is fitted already."""
@@ -855,7 +856,7 @@ class _Estimated:
         return replace(samples, examples=examples, estimate=estimate, warning=warning)
 
     def _unsure(self, sample: Example) -> str | None:
-        return _unsure(self.verdict.probability(sample), self.precision)
+        return _unsure(self.verdict.probability(sample), self.precision or 0.0)
 
 
 def _with_right(sample: Example, right: float) -> Example:
@@ -869,8 +870,8 @@ def _unsure(right: float, precision: float) -> str | None:
     return f"{UNSURE} {precision:g}" if right < precision else None
 
 
-def _none_unsure(samples: Samples, precision: float) -> str:
-    none = precision > 0 and _unsure(0, precision) not in samples.rejected
+def _none_unsure(samples: Samples, precision: float | None) -> str:
+    none = precision is not None and _unsure(0, precision) not in samples.rejected
     return f"A precision of {precision:g} turned none down." if none else ""
 
 
@@ -893,7 +894,7 @@ class Auto(Augmenter):
 
     Attributes:
         rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
-        precision: Keeps only samples that are right with at least this probability; default: all.
+        precision: Keeps only samples that are right with at least this probability; default: 0.5, but all word forms.
     """
 
     rehearse: float = 30.0
@@ -938,7 +939,7 @@ class Auto(Augmenter):
         reason = f"rehearsed {rules.told}"
         display.say(f"Method {' and '.join(names)}: {reason}.")
         method = Choice(" and ".join(names), names, reason)
-        augmenter = _TakingTurns(sources, others, self.precision or 0.0)
+        augmenter = _TakingTurns(sources, others, self.precision)
         return Learned(augmenter, _anything, {"method": method, "rarity": kept})
 
     def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
@@ -953,7 +954,7 @@ class Auto(Augmenter):
             verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse)
         if verdict.samples >= LEAST_JUDGED:
             assert isinstance(fitted, paradigms.Paradigms)
-            fitted, why = _Estimated(fitted, verdict, self.precision or 0.0), str(verdict)
+            fitted, why = _Estimated(fitted, verdict, self.precision), str(verdict)
         elif self.precision is None:
             why = f"word forms; no estimate, since rehearsal could judge only {verdict.samples} of them"
         else:
@@ -1000,7 +1001,7 @@ def _trusted(able: Sequence[_Source]) -> list[_Source]:
         (
             source
             for source in able
-            if source.verdict.share >= TRUSTED
+            if source.verdict.share >= LIKELY
             and (source.verdict.share if source.wanted else source.verdict.interval[1]) >= best - MUCH_WORSE
         ),
         key=lambda source: -source.verdict.share,

@@ -5,12 +5,15 @@ what is left makes samples with this token, as it will for what is truly rare, a
 judge them: two or three neighboring tokens that are new to the augmenter, but stand in one of these, speak for a
 sample, and an input that is among them has a known output.
 
+Samples with neighbors that one would have seen, if anything went with anything, are judged by themselves: that "the"
+and "two" are often seen, but never "the two", may be because it is wrong.
+
 Where no token is rare, and for samples with nothing rare in them, examples are taken out at random. Of word forms,
 tags are made rare, and the forms that were taken out judge those that are made.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import process_time
@@ -38,8 +41,12 @@ MANY = 2000
 DRAWS, INTERVAL = 4000, (2.5, 97.5)
 """How often the shares that are not known are drawn to see what they can be, and the percentiles that are told."""
 
-FAMILIAR = (60, 1)
-"""The share of right samples among those without anything new, as a beta distribution."""
+FAMILIAR, UNLIKELY = (60, 1), (1, 1.5)
+"""The share of right samples among those without anything new, and among those with something new that was to be
+expected, as beta distributions."""
+
+LIKELY = 0.5
+"""A sample that is right with a smaller probability is not worth having."""
 
 LIKE_EXAMPLES, LUCKY = 6, (1, 3)
 """Right samples are confirmed as often as examples, as if at most so many were seen, since samples are not quite like
@@ -57,8 +64,11 @@ BASE = 10
 LENGTHS = (2, 3)
 """How many neighboring tokens are looked at: pairs or, in samples without a new pair, triples."""
 
-LEVELS = range(len(LENGTHS) + 1)
-"""How new samples are: by pairs, only by triples, or not at all."""
+MISSED = (0.3, 1.5)
+"""A new pair, or triple, was to be expected if it would be in the examples so many times by chance."""
+
+LEVELS = MISSING, _, _, NOTHING_NEW = range(len(LENGTHS) + 2)
+"""How new samples are: by a pair or triple that was to be expected, by other pairs, by other triples, or not at all."""
 
 Piece = tuple[str, ...]
 """Neighboring tokens, after the name of the side that they are on."""
@@ -68,6 +78,45 @@ BOUNDS = (0.5, 0.8, 0.95)
 
 ALIKE_FORMS = 10
 """The estimate for forms that are alike counts these, and so many of all."""
+
+
+class Neighbors:
+    """How often tokens stand side by side in examples.
+
+    Args:
+        examples: The examples.
+        times: How many times as many there are of which these are a part.
+    """
+
+    def __init__(self, examples: Iterable[Example], times: float = 1.0) -> None:
+        self._counts = Counter(
+            piece for each in examples for length in range(max(LENGTHS) + 1) for piece in _pieces(each, length)
+        )
+        self._times = times
+
+    def __contains__(self, piece: Piece) -> bool:
+        return piece in self._counts
+
+    def level(self, example: Example) -> int:
+        """Returns how new an example is, as a place among `LEVELS`."""
+        return self.new(example)[0]
+
+    def new(self, example: Example) -> tuple[int, list[Piece]]:
+        """Returns how new an example is, and the pairs that are new in it or, if none are, the triples."""
+        for place, (length, missed) in enumerate(zip(LENGTHS, MISSED, strict=True)):
+            if new := [piece for piece in _pieces(example, length) if piece not in self._counts]:
+                return MISSING if any(self._expected(piece) >= missed for piece in new) else 1 + place, new
+        return NOTHING_NEW, []
+
+    def is_elsewhere(self, piece: Piece, example: Example) -> bool:
+        """Tells whether one of these examples has a piece, besides one that is among them."""
+        return self._counts[piece] > _pieces(example, len(piece) - 1).count(piece)
+
+    def _expected(self, piece: Piece) -> float:
+        """Returns how often a piece would be there, if what it begins with were followed by anything alike."""
+        side, *tokens = piece
+        first, last, shared = ((side, *some) for some in (tokens[:-1], tokens[1:], tokens[1:-1]))
+        return self._times * self._counts[first] * self._counts[last] / max(1, self._counts[shared])
 
 
 @dataclass(frozen=True)
@@ -91,9 +140,8 @@ class Count:
 
     Attributes:
         item: What was made rare.
-        samples: How many have pairs of neighboring tokens that are new to the augmenter; how many have no new pairs,
-            but new triples; and how many have neither.
-        confirmed: In how many of them all of these are in examples that were taken out; nothing new needs that.
+        samples: How many are as new to the augmenter as each of `LEVELS` says.
+        confirmed: In how many of them all that is new is in examples that were taken out; nothing new needs that.
         known: Samples that were confirmed and have an input that was taken out.
         right: Those of them that were taken out with their output.
     """
@@ -114,24 +162,24 @@ class Rehearsed:
 
     Attributes:
         counts: How the samples with each item were judged.
-        examples: How many examples with new pairs, which are right, are confirmed, and how many there are; and with new
-            triples.
-        expected: The share of an augmenter's samples that is right before anything is known of the data, as a beta
-            distribution.
+        examples: How many examples that are as new, and are right, are confirmed, and how many there are; for all of
+            `LEVELS` but the last.
+        expected: The share of an augmenter's samples as new that is right before anything is known of the data, as a
+            beta distribution; for each of `LEVELS`.
     """
 
     counts: tuple[Count, ...]
     examples: tuple[tuple[float, int], ...]
-    expected: tuple[float, float]
+    expected: tuple[tuple[float, float], ...]
 
     @property
     def samples(self) -> int:
-        """How many samples were judged."""
+        """How many samples were judged, without those that are likelier wrong than right."""
         return int(self._levels.sum())
 
     @property
     def share(self) -> float:
-        """The estimated share of the samples that is right."""
+        """The estimated share of right samples among those that are likelier right than wrong."""
         shares = [self.share_like(None, level) for level in LEVELS]
         return float(self._levels @ shares / max(1, self.samples))
 
@@ -141,10 +189,10 @@ class Rehearsed:
         return self.interval_of(self._levels, self.share) if self.samples else (0.0, 1.0)
 
     def interval_of(self, levels: np.ndarray, mean: float) -> tuple[float, float]:
-        """Returns where the share of right samples is in 95 of 100 cases, given how many are as new as each of `Count`.
+        """Returns where the share of right samples is in 95 of 100 cases.
 
         Args:
-            levels: How many samples have new pairs, only new triples, or neither.
+            levels: How many samples are as new as each of `LEVELS` says.
             mean: The estimated share.
         """
         rng = np.random.default_rng(0)
@@ -168,7 +216,8 @@ class Rehearsed:
 
     @cached_property
     def _levels(self) -> np.ndarray:
-        return np.array([sum(count.samples[level] for count in self.counts) for level in LEVELS])
+        made = [sum(count.samples[level] for count in self.counts) for level in LEVELS]
+        return np.array([some * (self.share_like(None, level) >= LIKELY) for level, some in enumerate(made)])
 
     @cached_property
     def _outputs(self) -> float:
@@ -183,11 +232,11 @@ class Rehearsed:
         ones has a binomial likelihood; each draw from what is expected has that as its weight.
         """
         rng = np.random.default_rng(level)
-        if level == len(LENGTHS):
-            return rng.beta(*FAMILIAR, DRAWS), np.full(DRAWS, 1 / DRAWS)
+        right = rng.beta(*self.expected[level], DRAWS)
+        if level == NOTHING_NEW:
+            return right, np.full(DRAWS, 1 / DRAWS)
         often, of = self.examples[level]
         scale = min(1, LIKE_EXAMPLES / max(1, of))
-        right = rng.beta(*self.expected, DRAWS)
         if_right = rng.beta(0.5 + scale * often, 0.5 + scale * (of - often), DRAWS).clip(0.001, 0.999)
         if_wrong = if_right * rng.beta(*LUCKY, DRAWS)
         chance = right * if_right + (1 - right) * if_wrong
@@ -225,7 +274,8 @@ class Rehearsal:
 
     def __init__(self, examples: Sequence[Example], rare: Rare | None, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
-        self._seen = [Counter(piece for each in examples for piece in _pieces(each, length)) for length in LENGTHS]
+        self._seen = Neighbors(examples)
+        self._times = len(examples) / min(len(examples), MANY)
         if len(examples) > MANY:
             order = rng.permutation(len(examples))
             rarest_first = sorted(order, key=lambda place: rare is not None and not rare(examples[place]))
@@ -280,27 +330,28 @@ class Rehearsal:
         Args:
             fit: Fits it to examples.
             keep: Returns which samples would be kept of those that examples give.
-            expected: See `Rehearsed`.
+            expected: The share of its samples that is right before anything is known of the data, as a beta
+                distribution, for samples in which nothing is missing that was to be expected.
             seconds: No further item is taken after this time of computing, so that a busy machine changes nothing.
         """
-        began, counts, examples = process_time(), list[Count](), [[0, 0] for _ in LENGTHS]  # confirmed, and all
+        began, counts, examples = process_time(), list[Count](), np.zeros((len(LEVELS), 2))  # confirmed, and all
         for item in self.items:
-            known = [{piece for each in item.left for piece in _pieces(each, length)} for length in LENGTHS]
+            known = Neighbors(item.left, self._times)
             for example in item.taken:
-                for tally, new, seen in zip(examples, _new(example, known), self._seen, strict=True):
-                    tally[0] += bool(new) and all(seen[piece] > 1 for piece in new)
-                    tally[1] += bool(new)
+                level, new = known.new(example)
+                examples[level] += all(self._seen.is_elsewhere(piece, example) for piece in new), 1
             wanted = SAMPLES if item.ngram else OF_A_PART
             samples = fit(item.left).sample(wanted, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
             if process_time() - began > seconds:
                 break
         rarer = RARER if self._rare is None else 1.0
-        return Rehearsed(tuple(counts), tuple((rarer * often, of) for often, of in examples), expected)
+        confirmed = tuple((rarer * often, int(of)) for often, of in examples[:NOTHING_NEW])
+        return Rehearsed(tuple(counts), confirmed, (UNLIKELY, expected, expected, FAMILIAR))
 
     def level(self, sample: Example) -> int:
-        """Returns the place of a sample among the kinds of `Count`, by what is new in it to all examples."""
-        return _level(_new(sample, self._seen))
+        """Returns how new a sample is to all examples, as a place among `LEVELS`."""
+        return self._seen.level(sample)
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is, or nothing was made rare."""
@@ -340,18 +391,16 @@ class Rehearsal:
         best = max(others, key=likeness, default=None)
         return best if best is not None and likeness(best) else None
 
-    def _count(self, item: Item, known: Sequence[Container[Piece]], samples: Iterable[Example]) -> Count:
+    def _count(self, item: Item, known: Neighbors, samples: Iterable[Example]) -> Count:
         taken, inputs = {*item.taken}, {example.x for example in item.taken}
         made, confirmed, of_known, right = [0 for _ in LEVELS], [0 for _ in LEVELS], 0, 0
         for sample in samples:
-            new = _new(sample, known)
-            level = _level(new)
+            level, new = known.new(sample)
             made[level] += 1
-            if level < len(LENGTHS) and any(piece not in self._seen[level] for piece in new[level]):
-                continue
-            confirmed[level] += 1
-            of_known += sample.x in inputs
-            right += sample in taken
+            if all(piece in self._seen for piece in new):
+                confirmed[level] += 1
+                of_known += sample.x in inputs
+                right += sample in taken
         return Count(item.ngram, tuple(made), tuple(confirmed), of_known, right)
 
 
@@ -386,22 +435,12 @@ def _with(ngram: Tokens, keep: Validator | None) -> Validator | None:
     return accept
 
 
-def _pieces(example: Example, length: int) -> set[Piece]:
+def _pieces(example: Example, length: int) -> list[Piece]:
     """Returns what stands side by side on either side of an example, beginnings and ends included."""
     padded = (("x", ("", *example.x, "")), ("y", ("", *example.y, "")))
-    return {
+    return [
         (side, *tokens[start : start + length]) for side, tokens in padded for start in range(len(tokens) - length + 1)
-    }
-
-
-def _new(example: Example, known: Sequence[Container[Piece]]) -> list[set[Piece]]:
-    """Returns the pairs, and the triples, of an example that are not known."""
-    found = (_pieces(example, length) for length in LENGTHS)
-    return [{piece for piece in pieces if piece not in old} for pieces, old in zip(found, known, strict=True)]
-
-
-def _level(new: Sequence[Container[Piece]]) -> int:
-    return next((level for level, pieces in enumerate(new) if pieces), len(LENGTHS))
+    ]
 
 
 @dataclass(frozen=True)
