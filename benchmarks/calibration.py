@@ -1,4 +1,7 @@
-"""Compares the estimated share of right samples with the true one, on the files of own_files.py and on parts of SCAN.
+"""Compares the estimated share of right samples with the true one.
+
+It does so on the files of own_files.py, on the languages of agreeing.py, in which not everything goes with everything,
+and on parts of SCAN.
 
     python benchmarks/calibration.py --seeds 2 > results/calibration.txt
 
@@ -12,7 +15,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 
+import agreeing
 import numpy as np
+from agreeing import LANGUAGES
 from own_files import EVERY, Oracle, make, spaced
 
 from recombine import Auto
@@ -32,11 +37,13 @@ Data = tuple[str, list[Example], Callable[[Example], bool]]
 def every(seeds: int) -> Iterator[Data]:
     """Yields data: a name, the examples, and what knows which samples are right."""
     for seed in range(seeds):
-        for kind in EVERY:
-            for pairs in (300, 150):
+        for pairs in (300, 150):
+            for kind in EVERY:
                 made = make(kind, pairs, seed)
                 examples = [Example(tuple(spaced(x).split()), tuple(spaced(y).split())) for x, y in made.train]
                 yield f"{kind}, {pairs}, {seed}", examples, partial(is_right, made.oracle)
+            for name, language in LANGUAGES.items():
+                yield f"{name}, {pairs}, {seed}", agreeing.make(language, pairs, seed), language.right
         for split, count in PARTS.items():
             train = scan.split(split, seed=seed).train
             rare = [example for example in train if example.x == ("jump",)][:1]

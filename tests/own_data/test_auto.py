@@ -19,12 +19,10 @@ from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 from recombine.own_data.augmenters import LEAST_JUDGED
 from recombine.own_data.rehearsal import (
-    FAMILIAR,
     ITEMS,
     MISSING,
     NOTHING_NEW,
     OFTEN,
-    UNLIKELY,
     Count,
     Neighbors,
     Rehearsal,
@@ -126,17 +124,18 @@ def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
 
 
 def test_samples_are_surer_that_have_nothing_new_and_follow_what_was_confirmed() -> None:
-    def share(level: int, confirmed: int, item: str | None = None, of_a: int = 20) -> float:
+    def share(level: int, confirmed: int, item: str | None = None, of_a: int = 20, familiar: int = 600) -> float:
         each = zip("ab", ((of_a,) * 3, (confirmed,) * 3), strict=True)
         counts = tuple(Count((name,), (20, 20, 20, 0), of, 0, 0) for name, of in each)
-        expected = (UNLIKELY, (1, 0.25), (1, 0.25), FAMILIAR)
-        return Rehearsed(counts, ((30, 60),) * 3, expected).share_like(item and (item,), level)
+        return Rehearsed(counts, ((30, 60),) * 3 + ((familiar, familiar),), (1, 0.25)).share_like(
+            item and (item,), level
+        )
 
     assert share(1, 0) < share(1, 5) < share(1, 10)
     assert share(1, 0, "b") < share(1, 0) < share(1, 0, "a")
     assert share(1, 0, "c") == share(1, 0)  # of what was not made rare, all items tell
     assert share(1, 0, of_a=0) < 0.5 < 0.98 < share(NOTHING_NEW, 0) < 0.99
-    assert share(MISSING, 5) < share(1, 5)
+    assert share(MISSING, 5) < share(MISSING, 5, familiar=0) < share(1, 5)  # the fewer examples have something missing
 
 
 def test_pairs_that_are_missing_though_both_words_are_frequent_are_told_from_others() -> None:

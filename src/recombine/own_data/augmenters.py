@@ -716,11 +716,12 @@ class _Rules:
         if not any(drawn.values()):
             return []  # there is nothing to rehearse
         rehearsal = Rehearsal(self.examples, None if wanted is None else self.rare, settings.seed)
-        tried = list[_Source]()
+        tried, of_rare = list[_Source](), {source.rule: source.verdict for source in self.tried.get(False, ())}
         for name in (name for name, samples in drawn.items() if samples):
             with shown(settings.progress).progress(f"Rehearsing {name}"):
                 fit, expected = self.rules[name].fit, EXPECTED[name]
                 verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse)
+            verdict = replace(verdict, of_rare=of_rare.get(name))
             tried.append(_Source(name, self.fitted[name], wanted, rehearsal, verdict))
         return tried
 

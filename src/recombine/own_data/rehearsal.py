@@ -41,9 +41,11 @@ MANY = 2000
 DRAWS, INTERVAL = 4000, (2.5, 97.5)
 """How often the shares that are not known are drawn to see what they can be, and the percentiles that are told."""
 
-FAMILIAR, UNLIKELY = (60, 1), (1, 1.5)
-"""The share of right samples among those without anything new, and among those with something new that was to be
-expected, as beta distributions."""
+FAMILIAR = (60, 1)
+"""The share of right samples among those without anything new, as a beta distribution."""
+
+DOUBTED = 1.5
+"""What is expected of samples in which something is missing counts as much as so many samples."""
 
 LIKELY = 0.5
 """A sample that is right with a smaller probability is not worth having."""
@@ -162,15 +164,18 @@ class Rehearsed:
 
     Attributes:
         counts: How the samples with each item were judged.
-        examples: How many examples that are as new, and are right, are confirmed, and how many there are; for all of
-            `LEVELS` but the last.
-        expected: The share of an augmenter's samples as new that is right before anything is known of the data, as a
-            beta distribution; for each of `LEVELS`.
+        examples: How many examples, which are right, are as new as each of `LEVELS` says, after how many of these are
+            confirmed.
+        expected: The share of an augmenter's samples that is right before anything is known of the data, as a beta
+            distribution.
+        of_rare: What was shown of samples with something rare, if other samples were judged. It tells whether what is
+            missing is wrong: examples that were taken out at random have next to nothing that was missing.
     """
 
     counts: tuple[Count, ...]
     examples: tuple[tuple[float, int], ...]
-    expected: tuple[tuple[float, float], ...]
+    expected: tuple[float, float]
+    of_rare: "Rehearsed | None" = None
 
     @property
     def samples(self) -> int:
@@ -231,8 +236,10 @@ class Rehearsed:
         A sample is confirmed with the chance `right * if_right + (1 - right) * if_wrong`, so the number of confirmed
         ones has a binomial likelihood; each draw from what is expected has that as its weight.
         """
+        if level == MISSING and self.of_rare is not None:
+            return self.of_rare._drawn(level)
         rng = np.random.default_rng(level)
-        right = rng.beta(*self.expected[level], DRAWS)
+        right = rng.beta(*self._expected(level), DRAWS)
         if level == NOTHING_NEW:
             return right, np.full(DRAWS, 1 / DRAWS)
         often, of = self.examples[level]
@@ -248,6 +255,20 @@ class Rehearsed:
         likely = confirmed * np.log(chance) + (made - confirmed) * np.log1p(-chance)
         weights = np.exp(likely - likely.max())
         return right, weights / weights.sum()
+
+    def _expected(self, level: int) -> tuple[float, float]:
+        """Returns the share of right samples that is expected, as a beta distribution.
+
+        Right samples have something missing as often as examples, wrong ones always.
+        """
+        if level == NOTHING_NEW:
+            return FAMILIAR
+        right, wrong = self.expected
+        if level != MISSING:
+            return right, wrong
+        counts = [of for _, of in self.examples]
+        odds = right / wrong * (counts[MISSING] + 0.5) / (sum(counts) + 1)
+        return DOUBTED * odds / (1 + odds), DOUBTED / (1 + odds)
 
     def _independent(self, level: int, counts: Iterable[Count]) -> tuple[float, float]:
         """Returns to how many independent samples those of some items amount, and to how many confirmed ones."""
@@ -330,8 +351,7 @@ class Rehearsal:
         Args:
             fit: Fits it to examples.
             keep: Returns which samples would be kept of those that examples give.
-            expected: The share of its samples that is right before anything is known of the data, as a beta
-                distribution, for samples in which nothing is missing that was to be expected.
+            expected: See `Rehearsed`.
             seconds: No further item is taken after this time of computing, so that a busy machine changes nothing.
         """
         began, counts, examples = process_time(), list[Count](), np.zeros((len(LEVELS), 2))  # confirmed, and all
@@ -346,8 +366,7 @@ class Rehearsal:
             if process_time() - began > seconds:
                 break
         rarer = RARER if self._rare is None else 1.0
-        confirmed = tuple((rarer * often, int(of)) for often, of in examples[:NOTHING_NEW])
-        return Rehearsed(tuple(counts), confirmed, (UNLIKELY, expected, expected, FAMILIAR))
+        return Rehearsed(tuple(counts), tuple((rarer * often, int(of)) for often, of in examples), expected)
 
     def level(self, sample: Example) -> int:
         """Returns how new a sample is to all examples, as a place among `LEVELS`."""
