@@ -166,7 +166,8 @@ class Format:
             for name in names:
                 if known.count(name) != 1:
                     told = "two columns" if name in known else "no column"
-                    raise line.error(f"found {told} named {name!r}; the first line has {shown(', '.join(first))}.")
+                    message = f"found {told} named {name!r}; the first line has {shown(', '.join(first))}."
+                    raise line.error(message, hint="If the first line names no columns, give their numbers: 1,2.")
             columns = tuple(known.index(name) + 1 for name in names)
         elif only_input and not forms and all(len(row) == 1 for _, row in every):
             columns = (1, 1)
