@@ -24,7 +24,7 @@ class Language(NamedTuple):
         """Tells whether a sample is of the language."""
         try:
             return " ".join(sample.y) == self.output(sample.x)
-        except (AssertionError, KeyError, ValueError):
+        except (AssertionError, LookupError, ValueError):
             return False
 
 

@@ -275,6 +275,15 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     assert "have a rare token" not in fewer.account
 
 
+def test_what_may_be_a_typing_error_gets_no_samples_where_others_do() -> None:
+    few = [("tiny", "bleu", "dot"), ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
+    some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
+    samples = Auto().fit([*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]).sample(8)
+    assert samples
+    assert all("pink" in sample.x for sample in samples)
+    assert "with what may be a typing error" in samples.rejected
+
+
 @pytest.mark.usefixtures("little")
 def test_any_others_are_of_the_surest_rule_first() -> None:
     samples = rehearsed("commands").sample(1000)

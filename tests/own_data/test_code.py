@@ -1,5 +1,6 @@
 """Data with JSON in them, as Python users hand them over."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import own_files
@@ -53,8 +54,29 @@ def test_what_a_token_was_in_a_file_is_remembered(tmp_path: Path) -> None:
         fitted = Predictor(network=PREDICTOR, epochs=1).fit(examples)
         fitted.save(tmp_path / kind)
         assert fitted.tokens_ == Predictor.load(tmp_path / kind).tokens_ == GECA().fit(examples).tokens_ == kind
-        why = "outputs have words of their inputs with marks, such as" if kind == "code" else "as the file was read"
-        assert str(fitted.report_).splitlines()[1].startswith(f"tokens: {kind} ({why}")
+        assert str(fitted.report_).splitlines()[1] == f"tokens: {kind} (as the examples were read)"
         GECA().fit(examples).save(tmp_path / f"geca-{kind}")
         assert GECA.load(tmp_path / f"geca-{kind}").tokens_ == kind
     assert Predictor(network=PREDICTOR, epochs=1).fit(list(examples)).tokens_ == "words"  # tokens are kept as given
+
+
+def test_code_suits_texts_with_words_of_inputs_between_marks_not_tokens_dates_and_paths() -> None:
+    def kind(pairs: Sequence[tuple[object, object]]) -> str:
+        return as_examples(pairs).tokens
+
+    assert kind([("what is in texas", "loc(texas)")]) == "code"
+    assert kind([("what is in texas", "loc ( texas )")]) == "words"
+    assert kind([(["in", "texas"], ["loc(", "texas,", ")"])]) == "words"
+    assert kind([("march 3 2000", "2000-03-03"), ("delete bar", "rm -r bar/")]) == "words"
+    others = [("jump twice", "JUMP JUMP")]
+    assert kind([("in texas", "loc(texas)"), *19 * others]) == "code"
+    assert kind([("in texas", "loc(texas)"), *20 * others]) == "words"
+
+
+def test_examples_that_were_read_as_words_are_split_again_for_a_network_of_code(tmp_path: Path) -> None:
+    texts = {name: "".join(f"{x}\t{y}\n" for x, y in pairs) for name, pairs in (("a", PAIRS), ("b", PAIRS[:3]))}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    code, words = read(tmp_path / "a"), read(tmp_path / "b", tokens="words")
+    assert as_examples(words, tokens=code.tokens) == code[:3]
+    assert as_examples(code[:3], tokens="words") == code[:3]  # a plain list: tokens are as they are

@@ -81,7 +81,7 @@ class Samples(Sequence[Example]):
     def to_pandas(self, *, tokens: str | None = None) -> Any:  # noqa: ANN401
         """Returns a data frame with input, output, method and, if it is estimated, how likely each sample is right.
 
-        `tokens` are those that the augmenter was fitted with; default: what suits them.
+        `tokens` are those that the augmenter was fitted with; default: code if all outputs are JSON, else words.
         """
         try:
             pandas = import_module("pandas")

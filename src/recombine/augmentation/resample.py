@@ -4,7 +4,7 @@ Oversampling, the paper's "baseline + resampling" (section 5), gives rare origin
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice, pairwise
 from typing import Literal, Self, get_args
@@ -167,11 +167,13 @@ class Rare:
         kind: ``"tokens"``, ``"pairs"`` (of neighboring input tokens), ``"n-grams"`` or ``"nothing"``.
         resampler: Fitted to the examples. As a validator it keeps samples with something rare; None if nothing is rare.
         reason: What is rare, in words for people, and what in the data speaks for it.
+        mistakes: Rare words that look like typing errors, with the words that were meant.
     """
 
     kind: str
     resampler: Resampler | None
     reason: str
+    mistakes: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, example: Example) -> bool:
         """Tells whether an example has something rare in it."""
@@ -223,8 +225,9 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=bound).fit(distinct)
             what = f"{what_is_rare(found)}; {holders:,} of {len(distinct):,} examples have one"
-            mistakes = ", ".join(f"{word} ({meant})" for word, meant in islice(_misspelled(distinct), FEW))
-            return Rare(TOKENS, found, f"{what}; typing errors? {mistakes}" if mistakes else what)
+            mistakes = dict(_misspelled(distinct))
+            some = ", ".join(f"{word} ({meant})" for word, meant in islice(mistakes.items(), FEW))
+            return Rare(TOKENS, found, f"{what}; typing errors? {some}" if some else what, mistakes)
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
         why = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
         return Rare(NOTHING, None, why)

@@ -46,6 +46,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _MARK = re.compile(f"[{_MARKS}]")
+_AROUND = re.compile(r"""[()\[\]{}"'`,;:=<>]""")  # not what paths, dates and decimals have
 _GLUED = re.compile(rf"""[(\[{{"'][^ {_MARKS}]|[^ {_MARKS}](?:[()\[\]{{}}"]|'$)""")
 
 _QUOTES = frozenset("\"'`")
@@ -90,27 +91,27 @@ def join(tokens: Iterable[str]) -> str:
     return "".join(parts) + " " * (gap or 0)
 
 
-def kind_of(examples: Iterable[Example]) -> str:
-    """Returns what a token is if nobody says: ``"code"`` where that suits the examples, else words.
-
-    Args:
-        examples: Their sides count if they are as ``split`` would have them.
-    """
-    return "code" if code_suits(examples) else "words"
+def kind_of(examples: Iterable[Example], as_words: Iterable[Example] = ()) -> str:
+    """Returns what a token is if nobody says: ``"code"`` where that suits (see `code_suits`), else words."""
+    return "code" if code_suits(examples, as_words) else "words"
 
 
-def code_suits(examples: Iterable[Example]) -> str | None:
+def code_suits(examples: Iterable[Example], as_words: Iterable[Example] = ()) -> str | None:
     """Returns why tokens of code suit examples, or None.
 
-    They do if all outputs are objects or lists of JSON. They do, too, if outputs have words of their inputs with marks
-    only, such as ``texas)``: as another word it could not be copied. The first thousand examples tell.
+    They do if all outputs are objects or lists of JSON. They do, too, if outputs have words of their inputs only beside
+    marks, such as ``texas)``: as another word it could not be copied. The first thousand examples tell.
+
+    Args:
+        examples: The examples, their texts split as code. Of tokens that were given as such only JSON can be told.
+        as_words: The same, their texts split as words.
     """
     going = iter(examples)
     first = list(islice(going, FIRST))
     if first and all(_is_json(example.y) for example in chain(first, going)):
         return "all outputs are JSON"
-    marked = list(filter(None, map(_marked, first)))
-    if len(marked) <= MARKED * len(first):
+    marked = [piece for pair in zip(first, as_words, strict=False) if (piece := _marked(*pair))]
+    if not marked or len(marked) < MARKED * len(first):
         return None
     return f"outputs have words of their inputs with marks, such as {marked[0]!r}"
 
@@ -142,14 +143,13 @@ def _is_json(output: Tokens) -> bool:
     return split(text) == tuple(output)
 
 
-def _marked(example: Example) -> str | None:
-    """Returns a piece between spaces of an output that has a word of the input, and marks, and is not in the input."""
-    x, y = join(example.x), join(example.y)
-    if (split(x), split(y)) != (example.x, example.y):
+def _marked(example: Example, as_words: Example) -> str | None:
+    """Returns a piece of an output that has a word of the input and marks around it, and is not in the input itself."""
+    if example.y == as_words.y:
         return None
-    words, there = {token for token in example.x if not _MARK.match(token)}, set(x.split(" "))
-    pieces = (piece for piece in y.split(" ") if piece not in there and _MARK.search(piece))
-    return next((piece for piece in pieces if not words.isdisjoint(split(piece))), None)
+    known, pieces = {token for token in example.x if token[0].isalpha()}, {*as_words.y} - {*as_words.x}
+    found = (piece for piece in as_words.y if piece in pieces and _AROUND.search(piece))
+    return next((piece for piece in found if not known.isdisjoint(split(piece))), None)
 
 
 def _told(found: Sequence[tuple[int, str]], end: int, style: str) -> list[str]:

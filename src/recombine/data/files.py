@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeVar
 
-from recombine.data.code import code_suits
+from recombine.data.code import FIRST, code_suits
 from recombine.data.formats import FORMATS as FORMATS
 from recombine.data.formats import HEADERS, WORD_FORMS, Format, csv_row, looks_like_header
 from recombine.data.output import replacing
@@ -66,10 +66,10 @@ def why_code(source: str | Path, *, format: str = "auto", columns: Columns = Non
     Standard input and pipes can be read only once, so their tokens are words. Arguments and errors are those of `read`.
     """
     lines, chosen = _opened(source, format, "words", columns)
-    first = next(lines, None) if Path(source).is_file() else None
-    if first is None or chosen.recognized(first).name in ("scan", "parallel"):
+    first = list(islice(lines, FIRST)) if Path(source).is_file() else []
+    if not first or chosen.recognized(first[0]).name in ("scan", "parallel"):
         return None
-    return code_suits(replace(chosen, tokens="code").parse(chain([first], lines)))
+    return code_suits(replace(chosen, tokens="code").parse(chain(first, lines)), chosen.parse(first))
 
 
 def iterate(

@@ -71,7 +71,7 @@ MUCH_WORSE, LEAST_JUDGED = 0.1, 20
 """A rule is trusted if by rehearsal the share of its samples that are right is not that much less than another's, and
 so many samples could be judged."""
 
-UNSURE = "right with a probability below"
+UNSURE, MISTAKEN = "right with a probability below", "with what may be a typing error"
 
 SURPLUS, MOST_SURPLUS = 4, 2000
 """Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
@@ -716,7 +716,8 @@ class _Rules:
         if not any(drawn.values()):
             return []  # there is nothing to rehearse
         rehearsal = Rehearsal(self.examples, None if wanted is None else self.rare, settings.seed)
-        tried, of_rare = list[_Source](), {source.rule: source.verdict for source in self.tried.get(False, ())}
+        tried = list[_Source]()
+        of_rare = {each.rule: each.verdict for each in self.tried.get(False, ()) if each.verdict.counts}
         for name in (name for name, samples in drawn.items() if samples):
             with shown(settings.progress).progress(f"Rehearsing {name}"):
                 fit, expected = self.rules[name].fit, EXPECTED[name]
@@ -795,7 +796,7 @@ class _TakingTurns:
             inputs.add(sample.x)
             return None
 
-        keep = all_of(accept, source.wanted, partial(self._unsure, source), once)
+        keep = all_of(accept, source.wanted, partial(_mistaken, source), partial(self._unsure, source), once)
         samples = source.fitted.sample(min(SURPLUS * n, n + MOST_SURPLUS), seed, keep)
         alike: dict[Tokens | None, list[Example]] = defaultdict(list)
         for sample in samples:
@@ -819,6 +820,12 @@ class _TakingTurns:
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
         return _unsure(source.probability(sample), LIKELY if self.precision is None else self.precision)
+
+
+def _mistaken(source: _Source, sample: Example) -> str | None:
+    """Turns down what is rare only by what may be a typing error."""
+    rarest = source.rarest(sample)
+    return MISTAKEN if rarest and not source.rehearsal.mistakes.isdisjoint(rarest) else None
 
 
 def _by_input(parts: Mapping[_Source, Samples]) -> dict[Tokens, tuple[_Source, Example]]:
@@ -913,7 +920,7 @@ class Auto(Augmenter):
             return self._by_networks(examples, checkpoint, "no rehearsal was asked for")
         rare = find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
-        if isinstance(kept.value, Resampler):  # as a user asked for it
+        if self.rarity != AUTO and isinstance(kept.value, Resampler):  # as a user asked for it
             rare = Rare(kept.name, kept.value, kept.reason)
         if are_inflections(distinct):
             found = self._by_paradigms(distinct, kept, rare)
@@ -992,7 +999,7 @@ def _lacking(tags: Sequence[str], sample: Example) -> str | None:
 
 
 def _trusted(able: Sequence[_Source]) -> list[_Source]:
-    """Returns the sources that were right often enough, the surest first.
+    """Returns the sources of which enough samples are likelier right than wrong, the surest first.
 
     What is rare has few samples, so a rule is left out that seems much worse; else only one that surely is.
     """
@@ -1002,8 +1009,7 @@ def _trusted(able: Sequence[_Source]) -> list[_Source]:
         (
             source
             for source in able
-            if source.verdict.share >= LIKELY
-            and (source.verdict.share if source.wanted else source.verdict.interval[1]) >= best - MUCH_WORSE
+            if (source.verdict.share if source.wanted else source.verdict.interval[1]) >= best - MUCH_WORSE
         ),
         key=lambda source: -source.verdict.share,
     )

@@ -36,7 +36,7 @@ def tokens_chosen(examples: Sequence[Example], kind: str) -> dict[str, Choice[An
     if kind == "words":
         return {}
     suits = code_suits(examples) if kind == "code" else None
-    return {"tokens": Choice(kind, kind, suits or "as the file was read")}
+    return {"tokens": Choice(kind, kind, suits or "as the examples were read")}
 
 
 def rule_names(examples: Sequence[Example], rare: Rare) -> tuple[str, ...]:

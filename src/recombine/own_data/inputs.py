@@ -1,6 +1,7 @@
 """What users hand over as data, in the form in which they have it: from that to examples, and from examples back."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, Sized
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,16 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None
         return (_example(row, Line("", "data", number), kind) for number, row in enumerate(every, start=1))
 
     if tokens is None:
-        tokens = data.tokens if isinstance(data, Examples) else kind_of(examples("code"))
-    return Examples(examples(tokens), tokens)
+        tokens = data.tokens if isinstance(data, Examples) else kind_of(examples("code"), examples("words"))
+    found = examples(tokens)
+    if isinstance(data, Examples) and {data.tokens, tokens} == {"words", "code"}:  # read as others were not
+        again = partial(_split_again, data.tokens, tokens)
+        found = (Example(again(each.x), again(each.y), each.provenance) for each in found)
+    return Examples(found, tokens)
+
+
+def _split_again(old: str, new: str, side: Tokens) -> Tokens:
+    return split(join(side, old), new)
 
 
 def as_column(data: Column) -> Column:

@@ -69,7 +69,7 @@ LENGTHS = (2, 3)
 MISSED = (0.3, 1.5)
 """A new pair, or triple, was to be expected if it would be in the examples so many times by chance."""
 
-LEVELS = MISSING, _, _, NOTHING_NEW = range(len(LENGTHS) + 2)
+MISSING, NEW_PAIR, NEW_TRIPLE, NOTHING_NEW = LEVELS = range(4)
 """How new samples are: by a pair or triple that was to be expected, by other pairs, by other triples, or not at all."""
 
 Piece = tuple[str, ...]
@@ -87,7 +87,7 @@ class Neighbors:
 
     Args:
         examples: The examples.
-        times: How many times as many there are of which these are a part.
+        times: How many times as many examples there are, if these are a part of them. So much more is to be expected.
     """
 
     def __init__(self, examples: Iterable[Example], times: float = 1.0) -> None:
@@ -105,16 +105,16 @@ class Neighbors:
 
     def new(self, example: Example) -> tuple[int, list[Piece]]:
         """Returns how new an example is, and the pairs that are new in it or, if none are, the triples."""
-        for place, (length, missed) in enumerate(zip(LENGTHS, MISSED, strict=True)):
+        for level, length, missed in zip((NEW_PAIR, NEW_TRIPLE), LENGTHS, MISSED, strict=True):
             if new := [piece for piece in _pieces(example, length) if piece not in self._counts]:
-                return MISSING if any(self._expected(piece) >= missed for piece in new) else 1 + place, new
+                return MISSING if any(self._by_chance(piece) >= missed for piece in new) else level, new
         return NOTHING_NEW, []
 
     def is_elsewhere(self, piece: Piece, example: Example) -> bool:
         """Tells whether one of these examples has a piece, besides one that is among them."""
         return self._counts[piece] > _pieces(example, len(piece) - 1).count(piece)
 
-    def _expected(self, piece: Piece) -> float:
+    def _by_chance(self, piece: Piece) -> float:
         """Returns how often a piece would be there, if what it begins with were followed by anything alike."""
         side, *tokens = piece
         first, last, shared = ((side, *some) for some in (tokens[:-1], tokens[1:], tokens[1:-1]))
@@ -164,8 +164,8 @@ class Rehearsed:
 
     Attributes:
         counts: How the samples with each item were judged.
-        examples: How many examples, which are right, are as new as each of `LEVELS` says, after how many of these are
-            confirmed.
+        examples: Of the examples that were taken out, which are right: how many are confirmed, and how many there are,
+            for each of `LEVELS`.
         expected: The share of an augmenter's samples that is right before anything is known of the data, as a beta
             distribution.
         of_rare: What was shown of samples with something rare, if other samples were judged. It tells whether what is
@@ -278,7 +278,9 @@ class Rehearsed:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"about {self.share:.0%} right ({low:.0%} to {high:.0%})" if self.samples else "no samples"
+        if not self.samples:
+            return f"no samples{' that are likelier right than wrong' * any(any(each.samples) for each in self.counts)}"
+        return f"about {self.share:.0%} right ({low:.0%} to {high:.0%})"
 
 
 class Rehearsal:
@@ -291,6 +293,7 @@ class Rehearsal:
 
     Attributes:
         items: What is made rare, one after the other; empty if nothing is frequent and used like what is rare.
+        mistakes: Rare words that look like typing errors.
     """
 
     def __init__(self, examples: Sequence[Example], rare: Rare | None, seed: int = 0) -> None:
@@ -302,7 +305,9 @@ class Rehearsal:
             rarest_first = sorted(order, key=lambda place: rare is not None and not rare(examples[place]))
             examples = [examples[place] for place in sorted(rarest_first[:MANY])]
         self._rare = rare
+        self.mistakes = frozenset(rare.mistakes if rare is not None else ())
         self._around: dict[Tokens, set[tuple[str, str]]] = defaultdict(set)
+        self._alike: dict[Tokens, Tokens | None] = {}
         self.items = _parts(examples, rng) if rare is None else self._made_rare(examples, rare, rng)
 
     @property
@@ -376,7 +381,11 @@ class Rehearsal:
         """Returns the item that is used most like what is rare in a sample; None: none is, or nothing was made rare."""
         resampler = None if self._rare is None else self._rare.resampler
         rarest = None if resampler is None else resampler.rarest(Example(sample.x, ()))
-        return None if rarest is None else self._most_alike(rarest.ngram, [item.ngram for item in self.items])
+        if rarest is None:
+            return None
+        if rarest.ngram not in self._alike:
+            self._alike[rarest.ngram] = self._most_alike(rarest.ngram, [item.ngram for item in self.items])
+        return self._alike[rarest.ngram]
 
     def _frequent(
         self, counts: dict[Tokens, int], rare: Rare, examples: int, rng: np.random.Generator

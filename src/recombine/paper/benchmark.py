@@ -65,7 +65,9 @@ class RealTask:
         if source is None or not all(path.is_file() for path in needed):
             message = f"the data of {self.name} are not here; expected {' and '.join(map(str, needed))}."
             raise RecombineError(message, hint=f"Get them ({self.origin}), and name the folder with `source=DIR`.")
-        train, test = (files.read(path, columns=(1, 2) if self.kinds else None) for path in needed)
+        columns = (1, 2) if self.kinds else None
+        train = files.read(needed[0], columns=columns)
+        test = files.read(needed[1], columns=columns, tokens=train.tokens)
         kinds = files.read(needed[1], columns=(1, self.kinds)) if self.kinds else []
         gold = scan.interpret if files.detect(needed[0]) == "scan" else None
         data = Task(train=tuple(dict.fromkeys(train)), test=test, gold=gold)
