@@ -37,7 +37,7 @@ class Reading:
     Options:
         format FORMAT: Of the files: tsv, csv, jsonl, scan, sigmorphon, parallel or auto.
         tokens KIND: What a token is: words, characters, or code (words, numbers, brackets, quotes, …). Default: code if
-            all outputs are JSON or many mark words of inputs, else words; with a model, as in training.
+            that suits the outputs, else words; with a model, as in its training.
         columns X,Y[,TAGS]: Which columns or JSONL keys are input, output and tags, if any: by name, as in the first
             line; or by number, from 1, if no line names them.
     """
