@@ -75,8 +75,7 @@ class Reading:
         from recombine.data import files
 
         format = AUTO if source.endswith(JSONL) else self.format
-        why = files.why_code(source, format=format, columns=self.columns)
-        if why is None or self.tokens is not None:
+        if self.tokens or (why := files.why_code(source, format=format, columns=self.columns)) is None:
             return self
         say(f"{why[0].upper()}{why[1:]}: tokens are words, numbers and marks, as with --tokens code.")
         return replace(self, tokens="code")
