@@ -1,12 +1,13 @@
 """Tokens of inputs and outputs that go together."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.augmentation.agreement import APART, ENOUGH, UNCALLED, UNEVEN, Agreement, Calls
+from recombine.augmentation.agreement import APART, UNCALLED, UNEVEN, Agreement, Calls, Doubtful
 from recombine.data import scan
 from recombine.example import Example
 
@@ -60,8 +61,32 @@ def test_a_word_calls_for_what_all_its_outputs_have_and_no_word_beside_it_calls_
     others = [f"{word} left > LEFT {word.upper()}" for word in "abcdefgh"]
     rest = [f"{word} {count} > {word.upper()} {count}" for word in "abcdefgh" for count in "12345"]
     assert Calls.of(pairs(*around, *others, *rest)).called_for.get("around") is None  # "left" calls for LEFT
-    few = Calls.of(pairs(*(f"{word} now > {word} b" for word in "cdefghijk"[: ENOUGH - 1]), "c > d", "d > c"))
-    assert not few.called_for
+    # Of 40 examples, 3 have "squared": a 2, which is in them only, is no chance; a 1, which 20 have, may be.
+    letters = [f"{chr(97 + number)} > {chr(65 + number)} {number % 2}" for number in range(20)]
+    twice = [f"{word} again > {word.upper()} {number % 2}" for number, word in enumerate("abcdefghijklmnopq")]
+    squared = [f"{word} squared > 2 {word.upper()} 1" for word in "rst"]
+    assert Calls.of(pairs(*letters, *twice, *squared)).called_for.get("squared") == {"2"}
+    assert not Calls.of(pairs(*letters, *twice, *squared[1:])).called_for.get("squared")
+
+
+def test_examples_that_contradict_others_or_may_have_typing_errors_are_doubtful() -> None:
+    counts, nouns = (
+        {"1": "one", "2": "two", "3": "three", "4": "four"},
+        {"tab": "tablet", "cap": "capsule", "gtt": "drop"},
+    )
+    times = {"am": "morning", "pm": "evening", "hs": "night"}
+    sound = [
+        f"{count} {noun} {time} > {counts[count]} {nouns[noun]} {times[time]}"
+        for count, noun, time in product(counts, nouns, times)
+    ]
+    sound += ["1 tap am > one TAP morning", "pms 2 tab > evenings two tablet"]  # words of their own
+    contradictory = pairs("4 cap > four capsule", "4 cap > four capsule daily")
+    in_input, in_output = pairs("pm 1 tba > one tablet evening", "am 2 cap > two capsule mornign")
+    doubtful = Doubtful.of([*pairs(*sound), *contradictory, in_input, in_output])
+    assert doubtful.contradictory == {*contradictory}
+    assert doubtful.misspelled == {in_input: {"tba": "tab"}, in_output: {"mornign": "morning"}}
+    assert doubtful.examples == {*contradictory, in_input, in_output}
+    assert doubtful.typing_errors == "tba (tab), mornign (morning)"
 
 
 @pytest.mark.slow

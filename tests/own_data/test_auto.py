@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import groupby, pairwise, product
 from pathlib import Path
@@ -275,13 +276,21 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     assert "have a rare token" not in fewer.account
 
 
-def test_what_may_be_a_typing_error_gets_no_samples_where_others_do() -> None:
-    few = [("tiny", "bleu", "dot"), ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
+def test_nothing_is_made_of_doubtful_examples_unless_they_are_many() -> None:
+    few = [Example(x, (x[0], x[1], x[2].upper())) for x in [("tiny", "pink", "star"), ("big", "pink", "dot")]]
     some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
-    samples = Auto().fit([*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]).sample(8)
+    mistaken = Example(("tiny", "bleu", "dot"), ("tiny", "blue", "DOT"))
+    contradictory = [Example(("tiny", "red", "red", "dot"), ("tiny", "red", *more, "DOT")) for more in ([], ["red"])]
+    auto = Auto().fit([*some, *few, mistaken, *contradictory])
+    told = "2 contradict others; 1 may have typing errors: bleu (blue)"
+    assert auto.report_.choices["left out"].reason == told
+    samples = auto.sample(100)
     assert samples
-    assert all("pink" in sample.x for sample in samples)
-    assert "with what may be a typing error" in samples.rejected
+    made_of = {prototype for sample in samples for prototype in sample.provenance.prototypes}
+    assert made_of.isdisjoint([mistaken, *contradictory])
+    assert {sample.x for sample in samples}.isdisjoint(example.x for example in [mistaken, *contradictory])
+    many = [replace(each, y=(*each.y, "again")) for each in some[::5]]
+    assert "left out" not in Auto().fit([*some, *few, mistaken, *many]).report_.choices
 
 
 @pytest.mark.usefixtures("little")

@@ -1,4 +1,4 @@
-"""Validators that find samples out whose two sides do not belong together, without a grammar.
+"""What finds out samples whose two sides do not belong together, and doubtful training examples, without a grammar.
 
 `Agreement`: input and output tokens that the same training examples hold, such as "kettle" and KETTLE, go together. A
 sample that has the one and not the other is wrong, however sure a network is of it. If such tokens come equally often
@@ -9,14 +9,20 @@ in all of the data ("two plus two" and + 2 2), they must in samples.
 `Exponents`: word forms show their tags. A Spanish past ends in -aste or -aba, a Swahili one begins with ni-li-. A
 network that has seen a rare tag a few times likes to write the form of a common one beside it, and is sure of it. Most
 such samples have nothing that the tag's own forms have and others do not.
+
+`Doubtful`: training examples that contradict others, or may have typing errors, which samples would multiply.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
+from typing import Self
 
 import numpy as np
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extractOne
 
 from recombine.example import Example
 from recombine.inflection import split_analysis
@@ -29,11 +35,17 @@ Holders = tuple[int, ...]
 
 UNCALLED = "without what a word of the input always calls for"
 
-ENOUGH = 10
-"""What a word has in the outputs of so many examples, and in all that it is in, it calls for."""
+BY_CHANCE, LEAST = 1e-3, 3
+"""A word calls for what the outputs of all its examples have, at least so many, if that is unlikelier by chance."""
 
 USUAL = 0.5
 """What more than this share of all outputs have says nothing of a word."""
+
+MEANT, ONCE, EXPECTED = 10, 2, 3
+"""A token in at most ONCE examples may be a typing error if one in MEANT times as many is one letter apart; in outputs,
+if a word of the input, as seen in EXPECTED other examples at least, calls for that."""
+
+NAMED = 5  # how many typing errors are named
 
 UNSHOWN = "with a rare tag that the form does not show"
 
@@ -137,7 +149,8 @@ class Calls:
         found = {}
         for token, called in always.items():
             others = frozenset[str]().union(*(always[other] for other in beside[token] if other != token))
-            if holders[token] >= ENOUGH and (own := (called & telling) - others):
+            unlikely = {one for one in called & telling if (often[one] / len(distinct)) ** holders[token] < BY_CHANCE}
+            if holders[token] >= LEAST and (own := frozenset(unlikely - others)):
                 found[token] = own
         return cls(found)
 
@@ -145,6 +158,74 @@ class Calls:
         """Returns why a sample is turned down, or None."""
         called = (self.called_for.get(token, frozenset()) for token in set(sample.x))
         return None if all(map(frozenset(sample.y).issuperset, called)) else UNCALLED
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """Training examples that are likely to have mistakes.
+
+    Attributes:
+        contradictory: Those whose input another example has with another output.
+        misspelled: By example, tokens that look like typing errors, and what was meant.
+    """
+
+    contradictory: frozenset[Example]
+    misspelled: Mapping[Example, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Self:
+        """Finds them among different examples."""
+        inputs = Counter(example.x for example in examples)
+        found = {example: misspelled for example, misspelled in _misspelled(examples) if misspelled}
+        return cls(frozenset(example for example in examples if inputs[example.x] > 1), found)
+
+    @property
+    def examples(self) -> set[Example]:
+        """All of them."""
+        return {*self.contradictory, *self.misspelled}
+
+    @property
+    def typing_errors(self) -> str:
+        """The typing errors, some of them if they are many, each with what was meant; empty: there are none."""
+        found = dict(pair for tokens in self.misspelled.values() for pair in tokens.items())
+        return ", ".join(f"{token} ({meant})" for token, meant in islice(found.items(), NAMED)) + (
+            ", …" if len(found) > NAMED else ""
+        )
+
+
+def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str, str]]]:
+    """Yields examples, each with the tokens that look like typing errors and what was meant.
+
+    That is far more frequent and one letter apart. What is rare on the other side, too, is no mistake but a word with a
+    meaning of its own, or what it calls for.
+    """
+    often = Counter(token for example in examples for token in {*example.x, *example.y})
+    frequent = [word for word, count in often.items() if count >= MEANT and len(word) > 2 and word.isalpha()]
+    meant: dict[str, str] = {}
+    for token, count in often.items():
+        if count <= ONCE and token.isalpha():
+            found = extractOne(token, frequent, scorer=OSA.distance, score_cutoff=1)
+            if found is not None and often[found[0]] >= MEANT * count:
+                meant[token] = found[0]
+    holders = Counter(word for example in examples for word in {*example.x})
+    called = {*meant.values()}
+    together = Counter(
+        (word, token) for example in examples for token in called.intersection(example.y) for word in {*example.x}
+    )
+
+    def is_called_for(token: str, x: Sequence[str]) -> bool:
+        least = {word: max(EXPECTED, holders[word] - often[token]) for word in x}
+        return any(together[word, meant[token]] >= most for word, most in least.items())
+
+    for example in examples:
+        x, y = example.x, example.y
+        errors = [token for token in x if token in meant and all(often[other] > often[token] for other in y)]
+        errors += [
+            token
+            for token in y
+            if token in meant and all(often[word] > often[token] for word in x) and is_called_for(token, x)
+        ]
+        yield example, {token: meant[token] for token in errors if meant[token] not in (x if token in x else y)}
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,14 @@ Oversampling, the paper's "baseline + resampling" (section 5), gives rare origin
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice, pairwise
 from typing import Literal, Self, get_args
 
 import numpy as np
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import extractOne
 
+from recombine.augmentation.agreement import Doubtful
 from recombine.augmentation.protocol import (
     NOTHING_RARE,
     Samples,
@@ -40,9 +39,6 @@ UNCOMMON, GAP = 0.1, 3
 
 EXCEPTION = 0.25
 """Nothing counts as rare that more than this share of the examples have: the rare is an exception."""
-
-MEANT = 10
-"""A word in one example may be a typing error if a word in at least so many is one letter apart."""
 
 Side = Literal["x", "y", "both"]
 
@@ -167,13 +163,11 @@ class Rare:
         kind: ``"tokens"``, ``"pairs"`` (of neighboring input tokens), ``"n-grams"`` or ``"nothing"``.
         resampler: Fitted to the examples. As a validator it keeps samples with something rare; None if nothing is rare.
         reason: What is rare, in words for people, and what in the data speaks for it.
-        mistakes: Rare words that look like typing errors, with the words that were meant.
     """
 
     kind: str
     resampler: Resampler | None
     reason: str
-    mistakes: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, example: Example) -> bool:
         """Tells whether an example has something rare in it."""
@@ -225,9 +219,8 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
         if 0 < holders <= EXCEPTION * len(distinct):
             found = replace(resampler, epsilon=bound).fit(distinct)
             what = f"{what_is_rare(found)}; {holders:,} of {len(distinct):,} examples have one"
-            mistakes = dict(_misspelled(distinct))
-            some = ", ".join(f"{word} ({meant})" for word, meant in islice(mistakes.items(), FEW))
-            return Rare(TOKENS, found, f"{what}; typing errors? {some}" if some else what, mistakes)
+            errors = "" if relevant else Doubtful.of(distinct).typing_errors
+            return Rare(TOKENS, found, f"{what}; typing errors? {errors}" if errors else what)
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
         why = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
         return Rare(NOTHING, None, why)
@@ -250,22 +243,6 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
     often = f" in at most {most} example{'' if most == 1 else 's'}" if most else ""
     reason = f"pairs of input tokens{often}, of which {known:,} of {possible:,} were seen; no token is rare"
     return Rare(PAIRS, found, reason)
-
-
-def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[str, str]]:
-    """Yields words that look like typing errors, with the word that was meant.
-
-    That is frequent and one letter apart, and the only example with the mistake has no token of its own in its output.
-    """
-    often = Counter(token for example in examples for token in {*example.x, *example.y})
-    frequent = [word for word, count in often.items() if count >= MEANT and len(word) > 2 and word.isalpha()]
-    for example in examples:
-        if all(often[token] > 1 for token in example.y):
-            for word in example.x:
-                if often[word] == 1 and word.isalpha():
-                    found = extractOne(word, frequent, scorer=OSA.distance, score_cutoff=1)
-                    if found is not None:
-                        yield word, found[0]
 
 
 def what_is_rare(resampler: Resampler) -> str:

@@ -134,9 +134,10 @@ def augment_cli(
     examples, tests = reading.read_with_test(train, test)
     use_threads(threads)
     if several := contradicted(examples):
+        used = "" if request.method == AUTO else ", and new ones are made of them, too"
         say(
-            f"Warning: {several:,} examples have an input that another has with another output, and new ones are made "
-            f"of them, too. recombine inspect {train} lists them."
+            f"Warning: {several:,} examples have an input that another has with another output{used}. "
+            f"recombine inspect {train} lists them."
         )
     reports = []
     with files.working_on(made, targets) as goes_on:

@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from recombine.augmentation import paradigms, protocol, resample, spans
-from recombine.augmentation.agreement import Agreement, Calls, Exponents
+from recombine.augmentation.agreement import Agreement, Calls, Doubtful, Exponents
 from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import (
     Novelty,
@@ -37,7 +37,7 @@ from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknow
 from recombine.example import Example, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report, Say
-from recombine.inflection import are_inflections, is_inflection, is_tag
+from recombine.inflection import are_inflections, are_word_forms, is_inflection, is_tag
 from recombine.models.device import resolve
 from recombine.neighborhoods import Effort, LongShort, Neighborhoods, OnePrototype, Rule
 from recombine.own_data import choices, networks
@@ -71,7 +71,10 @@ MUCH_WORSE, LEAST_JUDGED = 0.1, 20
 """A rule is trusted if by rehearsal the share of its samples that are right is not that much less than another's, and
 so many samples could be judged."""
 
-UNSURE, MISTAKEN = "right with a probability below", "with what may be a typing error"
+UNSURE, KNOWN = "right with a probability below", "with the input of an example that was left out"
+
+FEW_DOUBTFUL = 0.1
+"""Doubtful examples are left out if they are at most this share: what is more frequent is how the data are."""
 
 SURPLUS, MOST_SURPLUS = 4, 2000
 """Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
@@ -199,12 +202,16 @@ def rarity_rule(
 
 
 class Learned(NamedTuple):
-    """What an augmenter learned: what gives samples, which are kept in any case, what was chosen, how training went."""
+    """What an augmenter learned: what gives samples, which are kept in any case, what was chosen, how training went.
+
+    If it learned from some of the examples only, also from which.
+    """
 
     augmenter: protocol.Augmenter
     accept: Validator | None
     choices: Mapping[str, Choice[object]]
     history: History | None = None
+    examples: Sequence[Example] | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -268,7 +275,7 @@ class OwnDataAugmenter(Settings, ABC):
 
     def _remember(self, examples: Sequence[Example], learned: Learned) -> Self:
         self._learned = learned
-        self._keep = sample_filter(examples, learned.accept, agreement=self.agreement)
+        self._keep = sample_filter(learned.examples or examples, learned.accept, agreement=self.agreement)
         self.examples_ = tuple(examples)
         chosen = {} if self.tokens else tokens_chosen(examples, self.tokens_)
         self.report_ = Account(len(dict.fromkeys(examples)), {**chosen, **learned.choices}, learned.history)
@@ -796,7 +803,7 @@ class _TakingTurns:
             inputs.add(sample.x)
             return None
 
-        keep = all_of(accept, source.wanted, partial(_mistaken, source), partial(self._unsure, source), once)
+        keep = all_of(accept, source.wanted, partial(self._unsure, source), once)
         samples = source.fitted.sample(min(SURPLUS * n, n + MOST_SURPLUS), seed, keep)
         alike: dict[Tokens | None, list[Example]] = defaultdict(list)
         for sample in samples:
@@ -820,12 +827,6 @@ class _TakingTurns:
 
     def _unsure(self, source: _Source, sample: Example) -> str | None:
         return _unsure(source.probability(sample), LIKELY if self.precision is None else self.precision)
-
-
-def _mistaken(source: _Source, sample: Example) -> str | None:
-    """Turns down what is rare only by what may be a typing error."""
-    rarest = source.rarest(sample)
-    return MISTAKEN if rarest and not source.rehearsal.mistakes.isdisjoint(rarest) else None
 
 
 def _by_input(parts: Mapping[_Source, Samples]) -> dict[Tokens, tuple[_Source, Example]]:
@@ -918,6 +919,10 @@ class Auto(Augmenter):
         display = shown(self.progress)
         if self.rehearse == 0:
             return self._by_networks(examples, checkpoint, "no rehearsal was asked for")
+        left_out = _left_out(distinct)
+        if left_out is not None:
+            display.say(f"Left out: {left_out}.")
+            distinct = tuple(example for example in distinct if example not in left_out.value)
         rare = find_rare(distinct)
         kept = rarity_rule(self.rarity, distinct, rare, display.say)
         if self.rarity != AUTO and isinstance(kept.value, Resampler):  # as a user asked for it
@@ -948,7 +953,11 @@ class Auto(Augmenter):
         display.say(f"Method {' and '.join(names)}: {reason}.")
         method = Choice(" and ".join(names), names, reason)
         augmenter = _TakingTurns(sources, others, self.precision)
-        return Learned(augmenter, _anything, {"method": method, "rarity": kept})
+        made: dict[str, Choice[object]] = {"method": method, "rarity": kept}
+        if left_out is None:
+            return Learned(augmenter, _anything, made)
+        accept = partial(_known, {example.x for example in left_out.value})
+        return Learned(augmenter, accept, {"left out": left_out, **made}, examples=distinct)
 
     def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
         """Returns paradigms for word forms, with an estimate if enough forms could be judged; None if it makes none."""
@@ -987,6 +996,24 @@ class Auto(Augmenter):
             return super()._draw(learned, n, seed, keep)
         assert keep is None or callable(keep)
         return OwnDataAugmenter._draw(self, learned, n, seed, keep)
+
+
+def _left_out(examples: Sequence[Example]) -> Choice[set[Example]] | None:
+    """Returns the doubtful ones of different examples, if there are any and they are few."""
+    if are_word_forms(examples):
+        return None
+    doubtful = Doubtful.of(examples)
+    found = doubtful.examples
+    if not 0 < len(found) <= FEW_DOUBTFUL * len(examples):
+        return None
+    told = [f"{len(doubtful.contradictory)} contradict others"] if doubtful.contradictory else []
+    if doubtful.misspelled:
+        told.append(f"{len(doubtful.misspelled)} may have typing errors: {doubtful.typing_errors}")
+    return Choice(f"{len(found)} doubtful examples", found, "; ".join(told))
+
+
+def _known(inputs: Container[Tokens], sample: Example) -> str | None:
+    return KNOWN if sample.x in inputs else None
 
 
 def _no_estimate(why: str) -> RecombineError:

@@ -293,7 +293,6 @@ class Rehearsal:
 
     Attributes:
         items: What is made rare, one after the other; empty if nothing is frequent and used like what is rare.
-        mistakes: Rare words that look like typing errors.
     """
 
     def __init__(self, examples: Sequence[Example], rare: Rare | None, seed: int = 0) -> None:
@@ -305,7 +304,6 @@ class Rehearsal:
             rarest_first = sorted(order, key=lambda place: rare is not None and not rare(examples[place]))
             examples = [examples[place] for place in sorted(rarest_first[:MANY])]
         self._rare = rare
-        self.mistakes = frozenset(rare.mistakes if rare is not None else ())
         self._around: dict[Tokens, set[tuple[str, str]]] = defaultdict(set)
         self._alike: dict[Tokens, Tokens | None] = {}
         self.items = _parts(examples, rng) if rare is None else self._made_rare(examples, rare, rng)
