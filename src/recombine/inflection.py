@@ -45,16 +45,7 @@ class Inflection:
     @property
     def for_generation(self) -> Example:
         """Lemma, tags ▷ form: the order in which the generator writes."""
-        return Example(x=self._analysis, y=tuple(self.form))
-
-    @property
-    def for_analysis(self) -> Example:
-        """Form ▷ lemma, tags: the order in which the predictor reads and writes."""
-        return Example(x=tuple(self.form), y=self._analysis)
-
-    @property
-    def _analysis(self) -> Tokens:
-        return (*self.lemma, *map(tag_token, self.tags))
+        return Example(x=(*self.lemma, *map(tag_token, self.tags)), y=tuple(self.form))
 
     @classmethod
     def from_fields(cls, analysis: Tokens, form: Tokens) -> Self:
