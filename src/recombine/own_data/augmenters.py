@@ -685,17 +685,13 @@ class _Rules:
 
     examples: Sequence[Example]
     rare: Rare
-    rules: Mapping[str, protocol.Augmenter]
-    fitted: Mapping[str, protocol.Augmenter]
     settings: "Auto"
     tried: dict[bool, list[_Source]] = field(default_factory=dict)
     unable: list[str] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, examples: Sequence[Example], rare: Rare, settings: "Auto") -> Self:
-        """Fits the rules."""
-        rules: dict[str, protocol.Augmenter] = {"geca": choices.geca(examples).value, "spans": spans.Spans()}
-        return cls(examples, rare, rules, {name: copy(rule).fit(examples) for name, rule in rules.items()}, settings)
+    def __post_init__(self) -> None:
+        rules: dict[str, protocol.Augmenter] = {"geca": choices.geca(self.examples).value, "spans": spans.Spans()}
+        self.fitted = {name: rule.fit(self.examples) for name, rule in rules.items()}
 
     @property
     def told(self) -> str:
@@ -720,7 +716,7 @@ class _Rules:
         of_rare = {each.rule: each.verdict for each in self.tried.get(False, ()) if each.verdict.counts}
         for name in (name for name, samples in drawn.items() if samples):
             with shown(settings.progress).progress(f"Rehearsing {name}"):
-                fit, expected = self.rules[name].fit, EXPECTED[name]
+                fit, expected = copy(self.fitted[name]).fit, EXPECTED[name]
                 verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse)
             verdict = replace(verdict, of_rare=of_rare.get(name))
             tried.append(_Source(name, self.fitted[name], wanted, rehearsal, verdict))
@@ -925,7 +921,7 @@ class Auto(Augmenter):
         if are_inflections(distinct):
             found = self._by_paradigms(distinct, kept, rare)
             return found or self._by_networks(examples, checkpoint, "no form follows by rule from those with rare tags")
-        rules = _Rules.of(distinct, rare, self)
+        rules = _Rules(distinct, rare, self)
         sources, others = rules.trusted(kept.value), None
         if kept.value and self.rarity == AUTO:
             if sources and rare.kind == TOKENS:
@@ -971,9 +967,8 @@ class Auto(Augmenter):
         method = Choice("paradigms", ("paradigms",), why)
         return Learned(fitted, kept.value, {"method": method, "rarity": kept})
 
-    def _tag_made_rare(self, examples: Sequence[Example], *tag: str) -> Validator | None:
-        agree = Exponents.of(examples, tag) if self.agreement else None
-        return all_of(_word_form, agree, partial(_lacking, tag))
+    def _tag_made_rare(self, examples: Sequence[Example], tags: Tokens) -> Validator | None:
+        return all_of(_word_form, Exponents.of(examples, tags) if self.agreement else None)
 
     def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
         if self.precision is not None:
@@ -992,10 +987,6 @@ class Auto(Augmenter):
 def _no_estimate(why: str) -> RecombineError:
     hint = "Leave out `precision`, or give more data."
     return RecombineError(f"nobody can say how many samples would be right: {why}.", hint=hint)
-
-
-def _lacking(tags: Sequence[str], sample: Example) -> str | None:
-    return None if {*tags} <= {*sample.x} else "without what was made rare"
 
 
 def _trusted(able: Sequence[_Source]) -> list[_Source]:
