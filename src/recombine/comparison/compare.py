@@ -19,7 +19,7 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
-from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both, Oversampler, Rarity
+from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
@@ -249,12 +249,10 @@ def draw(
 def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
     rare = split.rarity.resampler
-    if method == OVERSAMPLE:
-        rarity: Rarity = "auto" if plan.epsilon is None else rare or Resampler(plan.epsilon)
-        oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
-        return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
     if method != LEARNED:
         own: dict[str, Any] = {} if method == AUTO else {"rarity": rare}
+        if method == OVERSAMPLE:
+            own["rarity"] = AUTO if plan.epsilon is None else rare or Resampler(plan.epsilon)
         maker = augmenters.METHODS[method](seed=plan.seed, seeds=plan.seeds, **own)
         try:
             return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
