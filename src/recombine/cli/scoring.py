@@ -23,9 +23,6 @@ NOTHING = "<nothing>"
 GOLD = ("scan",)
 """The names of gold functions."""
 
-_SHOWN = 10
-"""How many unseen tokens are named."""
-
 _PHRASES = {
     "n": "samples",
     "novel": "new, not in the training data",
@@ -67,6 +64,7 @@ def predict_cli(
     """
     from recombine.data.files import write
     from recombine.data.text import join, split
+    from recombine.data.vocabulary import told_unseen
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
@@ -100,7 +98,7 @@ def predict_cli(
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
     about_empty = f" {empty:,} of them have no tokens, written as {NOTHING}." if empty else ""
-    about_unseen = f" {_about(unseen)}" if unseen else ""
+    about_unseen = f" {told_unseen(unseen)}" if unseen else ""
     say(f"Predicted {counted(len(asked), 'output')}.{about_empty}{about_unseen}")
     say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
 
@@ -125,6 +123,7 @@ def evaluate_cli(
     Options:
       test TEST: Test examples; - is standard input.
     """
+    from recombine.data.vocabulary import told_unseen
     from recombine.evaluation.significance import summarize
     from recombine.training.stored import direction_of
 
@@ -150,7 +149,7 @@ def evaluate_cli(
         mean = ("mean", *(f"{found.mean:.4f} ± {found.deviation:.4f}" for found in over_all.values()))
         print_table([*rows, mean] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if unseen:
-        say(f"{_about(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
+        say(f"{told_unseen(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
     fits = reading.beside("predicted.tsv") == reading  # and no space is a token among words, as in forms of two words
     fits = fits and not (reading.kind == "words" and any(" " in example.d for example in examples))
     predicted = "predicted.tsv" if fits else "predicted.jsonl"
@@ -258,11 +257,6 @@ def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "li
 
     with enough_memory(), working(f"Predicting {len(inputs):,} outputs"):
         return predictor.predict(inputs, Decoding("beam", width=beam) if beam > 1 else Decoding("greedy"))
-
-
-def _about(unseen: Sequence[str]) -> str:
-    more = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
-    return f"Tokens never seen in training: {len(unseen):,} ({', '.join(unseen[:_SHOWN])}{more})."
 
 
 def _score(pairs: Sequence[tuple[Tokens, Tokens]]) -> dict[str, float]:
