@@ -71,11 +71,8 @@ def split_analysis(analysis: Tokens) -> tuple[Tokens, Tokens]:
 
 def split_text(text: str) -> Tokens:
     """Returns the tokens of a form, or of an analysis with its tags at the end: ``gel [V] [PST]``."""
-    words = text.split(" ")
-    end = len(words)
-    while end and is_tag(words[end - 1]):
-        end -= 1
-    return (*" ".join(words[:end]), *words[end:])
+    words, tags = split_analysis(tuple(text.split(" ")))
+    return (*" ".join(words), *tags)
 
 
 def join_text(tokens: Tokens) -> str:
