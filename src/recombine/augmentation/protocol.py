@@ -128,16 +128,8 @@ def together(parts: Sequence[Samples]) -> Samples:
     )
 
 
-class Augmenter(Protocol):
-    """Learns from examples, then gives new ones.
-
-    A constructor stores its settings and does nothing else; ``fit`` returns the augmenter itself; ``sample`` never
-    changes it, so the same seed gives the same samples.
-    """
-
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Learns what it needs from the training examples."""
-        ...
+class Sampling(Protocol):
+    """Gives new examples, and is not changed by it, so the same seed gives the same samples."""
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns n unique examples that are not among the training examples, or fewer with an account of why.
@@ -147,6 +139,14 @@ class Augmenter(Protocol):
             seed: Same seed, same samples.
             accept: Turns candidates down beyond novelty and uniqueness.
         """
+        ...
+
+
+class Augmenter(Sampling, Protocol):
+    """Learns from examples, then gives new ones. A constructor stores its settings and does nothing else."""
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Learns what it needs from the training examples, and returns the augmenter itself."""
         ...
 
 

@@ -201,7 +201,7 @@ def rarity_rule(
 class Learned(NamedTuple):
     """What an augmenter learned: what gives samples, which are kept in any case, what was chosen, how training went."""
 
-    augmenter: protocol.Augmenter
+    augmenter: protocol.Sampling
     accept: Validator | None
     choices: Mapping[str, Choice[object]]
     history: History | None = None
@@ -742,10 +742,6 @@ class _TakingTurns:
     others: _Rules | None
     precision: float | None
 
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Is fitted already."""
-        return self
-
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
         found, parts = self._in_turn(self.sources, n, seed, accept)
@@ -841,10 +837,6 @@ class _Estimated:
     fitted: paradigms.Paradigms
     verdict: RehearsedForms
     precision: float | None
-
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Is fitted already."""
-        return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples with the probability that each is right, and an estimate for all of them."""
@@ -949,23 +941,23 @@ class Auto(Augmenter):
     def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
         """Returns paradigms for word forms, with an estimate if enough forms could be judged; None if it makes none."""
         shows = sample_filter(distinct, kept.value, agreement=self.agreement)
-        fitted: protocol.Augmenter = paradigms.Paradigms(shows).fit(distinct)
+        fitted = paradigms.Paradigms(shows).fit(distinct)
         if not fitted.sample(1, self.seed, shows):
             return None
         display = shown(self.progress)
         with display.progress("Rehearsing paradigms"):
             rehearsal = Rehearsal(distinct, None if kept.value is None else rare, self.seed)
             verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse)
+        source: protocol.Sampling = fitted
         if verdict.samples >= LEAST_JUDGED:
-            assert isinstance(fitted, paradigms.Paradigms)
-            fitted, why = _Estimated(fitted, verdict, self.precision), str(verdict)
+            source, why = _Estimated(fitted, verdict, self.precision), str(verdict)
         elif self.precision is None:
             why = f"word forms; no estimate, since rehearsal could judge only {verdict.samples} of them"
         else:
             raise _no_estimate(f"rehearsal could judge only {verdict.samples} word forms")
         display.say(f"Method paradigms: {why}.")
         method = Choice("paradigms", ("paradigms",), why)
-        return Learned(fitted, kept.value, {"method": method, "rarity": kept})
+        return Learned(source, kept.value, {"method": method, "rarity": kept})
 
     def _tag_made_rare(self, examples: Sequence[Example], tags: Tokens) -> Validator | None:
         return all_of(_word_form, Exponents.of(examples, tags) if self.agreement else None)
