@@ -8,13 +8,16 @@ from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD, check_json
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
+from recombine.data.files import write
 from recombine.data.output import all_or_none
+from recombine.data.text import join, split
+from recombine.data.vocabulary import Vocabulary, told_unseen
 from recombine.errors import RecombineError, unknown
+from recombine.evaluation.metrics import audit, exact_match, micro_f1, novel
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
-    from recombine.data.vocabulary import Vocabulary
     from recombine.prediction.predictor import Prediction, Predictor
 
 NOTHING = "<nothing>"
@@ -62,9 +65,6 @@ def predict_cli(
         networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
       all_seeds: Ask every network, not only the first.
     """
-    from recombine.data.files import write
-    from recombine.data.text import join, split
-    from recombine.data.vocabulary import told_unseen
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
@@ -123,7 +123,6 @@ def evaluate_cli(
     Options:
       test TEST: Test examples; - is standard input.
     """
-    from recombine.data.vocabulary import told_unseen
     from recombine.evaluation.significance import summarize
     from recombine.training.stored import direction_of
 
@@ -172,9 +171,6 @@ def score_cli(
       predicted FILE: The same inputs in the same lines, with predicted outputs.
       train FILE: Training word forms, to score those with unseen tags (NOVEL) too.
     """
-    from recombine.data.text import join, split
-    from recombine.evaluation.metrics import novel
-
     files.check_one_standard_input(gold, predicted, train)
     reading = reading.settled(gold)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
@@ -223,7 +219,6 @@ def audit_cli(
       gold NAME: What knows the right outputs: scan, SCAN's interpreter.
     """
     from recombine.data.scan import interpret
-    from recombine.evaluation.metrics import audit
 
     files.check_one_standard_input(samples, train, test)
     if gold is not None and gold not in GOLD:
@@ -261,8 +256,6 @@ def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "li
 
 def _score(pairs: Sequence[tuple[Tokens, Tokens]]) -> dict[str, float]:
     """Returns how many pairs of right and predicted outputs there are, exact match and micro-F1."""
-    from recombine.evaluation.metrics import exact_match, micro_f1
-
     gold, predicted = zip(*pairs, strict=True)
     return {"n": len(gold), "exact_match": exact_match(gold, predicted), "micro_f1": micro_f1(gold, predicted)}
 
