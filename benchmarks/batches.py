@@ -36,7 +36,7 @@ def main() -> None:
         ends.append(history.seconds)
 
     predictor = Predictor(recipe, seeds=range(arguments.seeds))
-    predictor.fit(train, new, p_aug=0.2, report=report)
+    predictor.fit_each(train, [new] * arguments.seeds, p_aug=0.2, report=report)
     first, rest = ends[0], (ends[-1] - ends[0]) / (len(ends) - 1)
     steps = recipe.duration(len(train) * (1 - recipe.held_out) / 0.8).steps_per_epoch
     print(

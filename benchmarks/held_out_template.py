@@ -17,6 +17,7 @@ from around_right import TESTED, mentions
 
 from recombine.augmentation.geca import GECA
 from recombine.data import scan
+from recombine.evaluation.metrics import exact_match
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
 from recombine.training.presets import SCAN_PREDICTOR
@@ -68,7 +69,13 @@ def report(arm: str, predictor: Predictor, out: Sequence[Example], seconds: floa
         "with left": [example for example in out if "left" in example.x],
         "without": [example for example in out if "left" not in example.x],
     }
-    scores = {name: predictor.score(part) for name, part in parts.items()}
+    scores = {
+        name: [
+            exact_match([example.y for example in part], [guess.y for guess in each])
+            for each in predictor.predict([example.x for example in part])
+        ]
+        for name, part in parts.items()
+    }
     shares = [
         f"{name} {sum(each) / len(each):.3f} [{' '.join(f'{share:.2f}' for share in each)}]"
         for name, each in scores.items()

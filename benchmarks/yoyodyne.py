@@ -20,6 +20,7 @@ from pathlib import Path
 
 import torch
 
+from recombine.evaluation.metrics import exact_match
 from recombine.example import Example
 from recombine.prediction.predictor import Predictor
 from recombine.training.fitted import History
@@ -132,9 +133,10 @@ def ours(train: list[Example], test: list[Example], epochs: int) -> dict[str, ob
     def report(_: int, __: int, history: History) -> None:
         ends.append(history.seconds)
 
-    predictor = Predictor(recipe, seeds=(0,), device="cpu").fit(train, report=report)
+    predictor = Predictor(recipe, seeds=(0,), device="cpu").fit_each(train, [()], report=report)
     seconds = [after - before for before, after in zip([0.0, *ends], ends, strict=False)]
-    return {"seconds": seconds, "accuracy": predictor.score(test)[0]}
+    outputs = [each.y for each in predictor.predict([example.x for example in test])[0]]
+    return {"seconds": seconds, "accuracy": exact_match([example.y for example in test], outputs)}
 
 
 def main() -> None:

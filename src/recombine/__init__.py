@@ -26,17 +26,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Augmenter": "recombine.own_data.augmenters",
-    "Auto": "recombine.own_data.augmenters",
-    "Both": "recombine.own_data.augmenters",
-    "Check": "recombine.own_data.checks",
-    "GECA": "recombine.own_data.augmenters",
-    "Oversampler": "recombine.own_data.augmenters",
-    "Paradigms": "recombine.own_data.augmenters",
-    "Predictor": "recombine.own_data.predictor",
-    "RecombineError": "recombine.errors",
-    "Spans": "recombine.own_data.augmenters",
-    "read": "recombine.data.files",
+    "recombine.data.files": ("read",),
+    "recombine.errors": ("RecombineError",),
+    "recombine.own_data.augmenters": ("GECA", "Augmenter", "Auto", "Both", "Oversampler", "Paradigms", "Spans"),
+    "recombine.own_data.checks": ("Check",),
+    "recombine.own_data.predictor": ("Predictor",),
 }
 
 
@@ -47,6 +41,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     """Imports a public name when it is first asked for: torch alone takes seconds."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

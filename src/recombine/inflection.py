@@ -45,16 +45,7 @@ class Inflection:
     @property
     def for_generation(self) -> Example:
         """Lemma, tags ▷ form: the order in which the generator writes."""
-        return Example(x=self._analysis, y=tuple(self.form))
-
-    @property
-    def for_analysis(self) -> Example:
-        """Form ▷ lemma, tags: the order in which the predictor reads and writes."""
-        return Example(x=tuple(self.form), y=self._analysis)
-
-    @property
-    def _analysis(self) -> Tokens:
-        return (*self.lemma, *map(tag_token, self.tags))
+        return Example(x=(*self.lemma, *map(tag_token, self.tags)), y=tuple(self.form))
 
     @classmethod
     def from_fields(cls, analysis: Tokens, form: Tokens) -> Self:
@@ -80,11 +71,8 @@ def split_analysis(analysis: Tokens) -> tuple[Tokens, Tokens]:
 
 def split_text(text: str) -> Tokens:
     """Returns the tokens of a form, or of an analysis with its tags at the end: ``gel [V] [PST]``."""
-    words = text.split(" ")
-    end = len(words)
-    while end and is_tag(words[end - 1]):
-        end -= 1
-    return (*" ".join(words[:end]), *words[end:])
+    words, tags = split_analysis(tuple(text.split(" ")))
+    return (*" ".join(words), *tags)
 
 
 def join_text(tokens: Tokens) -> str:

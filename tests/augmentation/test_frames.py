@@ -103,7 +103,7 @@ def test_networks_learn_from_frames_and_are_saved_with_them(tmp_path: Path) -> N
     learned.save(saved)
     again = Recombination.load(saved, device="cpu")
     assert again.neighborhoods_.parts == learned.neighborhoods_.parts
-    drawn = [each._prototypes(range(len(examples)))(50, np.random.default_rng(0)) for each in (learned, again)]
+    drawn = [each.drawing(0)(50, np.random.default_rng(0)) for each in (learned, again)]
     assert drawn[0].tolist() == drawn[1].tolist()
     assert {*map(tuple, drawn[0].tolist())} <= {*map(tuple, learned.neighborhoods_.offered.tolist())}
     samples = learned.sample(3)
@@ -151,10 +151,10 @@ def test_a_rare_word_comes_as_a_span() -> None:
     learned = Recombination(FrameAndSpan(), TINY, device="cpu").fit_on(examples, FrameAndSpan().build(examples))
     learned.focus = lambda example: None if "jump" in example.x else "without jump"
     everything = [*examples, *learned.neighborhoods_.parts]
-    drawn = learned._prototypes(range(len(examples)))(100, np.random.default_rng(0))
+    drawn = learned.drawing(0)(100, np.random.default_rng(0))
     assert all(everything[span].x == ("jump",) for span in drawn[:, 1])
     assert len({*drawn[:, 0]}) > 10
     pair = {"jump", "twice"}  # no span has both
     learned.focus = lambda example: None if pair <= {*example.x} else "without the pair"
-    drawn = learned._prototypes(range(len(examples)))(100, np.random.default_rng(0))
+    drawn = learned.drawing(0)(100, np.random.default_rng(0))
     assert all(pair <= {*filled(everything[frame], everything[span]).x} for frame, span in drawn)

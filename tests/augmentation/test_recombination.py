@@ -42,7 +42,7 @@ def test_a_prototype_holds_what_is_in_focus_and_without_one_any_is_drawn() -> No
     walks = [number for number, example in enumerate(EXAMPLES) if "walk" in example.x]
 
     def share_with_walk() -> float:
-        drawn = learned._prototypes(range(len(EXAMPLES)))(500, np.random.default_rng(0))
+        drawn = learned.drawing(0)(500, np.random.default_rng(0))
         return float(np.isin(drawn[:, -1], walks).mean())
 
     assert share_with_walk() < 0.9

@@ -69,7 +69,7 @@ def predictors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("predictors")
     (folder / "train.tsv").write_text("\n".join(TRAIN) + "\n")
     examples = files.read(folder / "train.tsv")
-    Predictor(PREDICTOR, seeds=(3, 4), device="cpu").fit(examples).save(folder / "model")
+    Predictor(PREDICTOR, seeds=(3, 4), device="cpu").fit_each(examples, [()] * 2).save(folder / "model")
     return folder / "model"
 
 

@@ -94,7 +94,7 @@ def test_what_is_next_is_named_and_a_second_file_that_cannot_be_written_leaves_n
             raise RecombineError("the disk is full.")
         return write(part, path, **options)
 
-    monkeypatch.setattr(files, "write", fail)
+    monkeypatch.setattr("recombine.cli.data.write", fail)
     assert "the disk is full" in run("data", "scan", "--split", "jump", "-o", tmp_path / "jump").err
     assert list(tmp_path.iterdir()) == [folder]
 

@@ -47,16 +47,16 @@ def seeds_right(*counts: int) -> np.ndarray:
 
 
 def found_of(method: np.ndarray, part: Part, plain: np.ndarray = PLAIN, rare: list[bool] = RARE) -> Judged:
-    return judge({"plain": plain, "method": method}, "plain", rare)["method"][part]
+    return judge({"plain": plain, "method": method}, rare)["method"][part]
 
 
 def said(correct: dict[str, np.ndarray], rare: list[bool] = RARE, training: Training = FULL) -> str:
-    return sentence(judge(correct, "plain", rare, training), "plain", rare, training)
+    return sentence(judge(correct, rare, training), rare, training)
 
 
 def test_scores_and_p_values_are_those_of_the_definition() -> None:
     other = RNG.random(PLAIN.shape) < 0.7
-    found = judge({"plain": PLAIN, "one": other, "two": BETTER}, "plain", RARE)
+    found = judge({"plain": PLAIN, "one": other, "two": BETTER}, RARE)
     assert found["one"]["rare"].scores == pytest.approx(other[:, :20].mean(axis=1))
     assert found["one"]["other"].scores == pytest.approx(other[:, 20:].mean(axis=1))
     assert found["one"]["all"].scores == pytest.approx(other.mean(axis=1))
@@ -83,7 +83,7 @@ def test_what_only_some_seeds_show_could_be_chance() -> None:
     torn[0, 20:], torn[1, 20:] = True, False  # one gains what another loses
     assert found_of(torn, "other").verdict == UNCLEAR
     many = np.tile(seeds_right(28, 28, 0), 50)  # 2,800 examples
-    assert judge({"plain": 0 * many, "method": many}, "plain", TWO_PARTS * 50)["method"]["rare"].verdict == UNCLEAR
+    assert judge({"plain": 0 * many, "method": many}, TWO_PARTS * 50)["method"]["rare"].verdict == UNCLEAR
 
 
 def test_seeds_that_differ_alike_with_every_method_do_not_stand_in_the_way() -> None:
@@ -96,7 +96,7 @@ def test_seeds_that_differ_alike_with_every_method_do_not_stand_in_the_way() -> 
 
 def test_few_or_no_examples_tell_nothing() -> None:
     few = {"plain": PLAIN[:, :7], "better": BETTER[:, :7]}
-    found = judge(few, "plain", [True] * 7)["better"]
+    found = judge(few, [True] * 7)["better"]
     assert (found["rare"].p, found["rare"].verdict, found["other"].scores) == (None, UNCLEAR, ())
     assert math.isnan(found["other"].mean)
     words = said(few, [True] * 7)
@@ -147,21 +147,21 @@ def test_the_method_that_helps_most_without_harm_is_recommended() -> None:
     harmful = best.copy()
     harmful[:, 20:80] = False
     methods = {"plain": PLAIN, "better": BETTER, "both": best, "harmful": harmful, "same": PLAIN}
-    found = recommended(judge(methods, "plain", RARE), "plain")
+    found = recommended(judge(methods, RARE))
     assert found == ("both", "Use both together: exact match on rare examples 0.00 → 1.00.")
-    others = judge({"plain": WORSE, "method": PLAIN}, "plain", RARE)
-    assert recommended(others, "plain") == (
+    others = judge({"plain": WORSE, "method": PLAIN}, RARE)
+    assert recommended(others) == (
         "method",
         f"Use method: exact match on other examples {WORSE[:, 20:].mean():.2f} → {PLAIN[:, 20:].mean():.2f}.",
     )
-    assert recommended(judge({"plain": PLAIN, "same": PLAIN, "worse": WORSE}, "plain", RARE), "plain") is None
+    assert recommended(judge({"plain": PLAIN, "same": PLAIN, "worse": WORSE}, RARE)) is None
 
 
 def test_networks_that_learned_nothing_tell_nothing() -> None:
     nothing = np.zeros((3, 120), dtype=bool)
     nothing[0, 20] = True  # 0.003 on other examples
     correct, training = {"plain": nothing, "geca": nothing}, Training(held_out=0.0)
-    found = judge(correct, "plain", RARE, training)
+    found = judge(correct, RARE, training)
     assert [found["geca"][part].verdict for part in ("rare", "other")] == [UNCLEAR] * 2
     assert said(correct, RARE, training) == (
         "Cannot be told: the predictors have not learned the training data (exact match 0.000 on held-out originals, "
@@ -180,7 +180,7 @@ def test_methods_without_samples_share_a_clause_and_are_said_to_be_the_plain_pre
     assert "geca" in words
     assert words.count("recombine") == 1
     alone = {"plain": PLAIN, "recombine": PLAIN}
-    assert judge(alone, "plain", RARE, training)["recombine"]["other"].verdict == UNCLEAR
+    assert judge(alone, RARE, training)["recombine"]["other"].verdict == UNCLEAR
     assert said(alone, RARE, training) == "Recombine made no samples, so it is the plain predictor."
     training = Training(held_out=0.9, without_samples=["geca", "recombine", "both"])
     words = said(dict.fromkeys(METHODS, PLAIN), RARE, training)
@@ -208,8 +208,8 @@ def test_what_both_is_made_of_and_that_time_was_short_is_said() -> None:
     ],
 )
 def test_what_would_tell_more(method: np.ndarray, training: Training, what: str) -> None:
-    judged = judge({"plain": seeds_right(0, 0, 0), "method": method}, "plain", TWO_PARTS, training)
-    found, count = lacking(judged, "plain", TWO_PARTS, training)
+    judged = judge({"plain": seeds_right(0, 0, 0), "method": method}, TWO_PARTS, training)
+    found, count = lacking(judged, TWO_PARTS, training)
     assert found == what
     assert (count > 28) == (what == "tests")
 
@@ -218,9 +218,9 @@ def test_what_has_not_learned_takes_longer_and_few_rare_examples_take_more() -> 
     nothing = np.zeros((3, 56), dtype=bool)
     few = [True] * 3 + [False] * 53
     for rare, what in ((TWO_PARTS, "epochs"), (few, "epochs")):
-        assert lacking(judge({"plain": nothing, "method": nothing}, "plain", rare), "plain", rare)[0] == what
-    found = judge({"plain": ~nothing[:, ::-1] & ~nothing, "method": ~nothing}, "plain", few)
-    assert lacking(found, "plain", few) == ("", 0)  # plain is right everywhere
+        assert lacking(judge({"plain": nothing, "method": nothing}, rare), rare)[0] == what
+    found = judge({"plain": ~nothing[:, ::-1] & ~nothing, "method": ~nothing}, few)
+    assert lacking(found, few) == ("", 0)  # plain is right everywhere
     correct = seeds_right(0, 0, 0)
-    found = judge({"plain": correct, "method": correct}, "plain", few)
-    assert lacking(found, "plain", few)[0] == "tests"
+    found = judge({"plain": correct, "method": correct}, few)
+    assert lacking(found, few)[0] == "tests"

@@ -144,7 +144,7 @@ def test_pairs_that_are_missing_though_both_words_are_frequent_are_told_from_oth
              for size in ("big", "small", "green", "cheap", "old")]  # fmt: skip
     found = Neighbors([*shops * 4, Example(("one", "egg"), ()), Example(("one", "violet", "egg"), ())])
     levels = {"two big eggs": NOTHING_NEW, "two eggs": MISSING, "two violet egg": 1, "two big egg": MISSING}
-    assert {x: found.level(Example(tuple(x.split()), ())) for x in levels} == levels
+    assert {x: found.new(Example(tuple(x.split()), ()))[0] for x in levels} == levels
 
 
 @pytest.mark.usefixtures("little")

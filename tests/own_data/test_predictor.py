@@ -11,7 +11,7 @@ from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 from recombine import Oversampler, Predictor
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
-from recombine.inflection import Inflection, join_text, split_text
+from recombine.inflection import Inflection, join_text, reordered, split_text
 from recombine.own_data.inputs import Side, as_examples
 from recombine.training import presets
 
@@ -137,7 +137,7 @@ def test_word_forms_go_in_and_out_as_strings(tokens: str, tmp_path: Path) -> Non
     inflecting.save(tmp_path / "model")
     for each in (inflecting, Predictor.load(tmp_path / "model", device="cpu")):
         assert each.predict("al [V] [PST]") == join_text(each.predict(analysis))
-    analyzing = tiny(network=recipe, tokens=tokens).fit(word.for_analysis for word in words)
+    analyzing = tiny(network=recipe, tokens=tokens).fit(reordered(word.for_generation) for word in words)
     assert analyzing.predict("aldi") == join_text(analyzing.predict(tuple("aldi")))
 
 

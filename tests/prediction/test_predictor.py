@@ -66,15 +66,6 @@ def test_predictions_are_in_the_order_of_the_inputs(batch: int, monkeypatch: pyt
     assert predictor.predict([]) == [[]]
 
 
-def test_a_score_is_the_share_predicted_exactly() -> None:
-    predictor = untrained(NAMED["predictor"], 3)
-    said = [prediction.y for prediction in predictor.predict([example.x for example in EXAMPLES])[0]]
-    test = [
-        Example(e.x, y if number % 3 else (*y, "a")) for number, (e, y) in enumerate(zip(EXAMPLES, said, strict=True))
-    ]
-    assert predictor.score(test) == [pytest.approx(9 / 14)]
-
-
 def test_a_predictor_has_to_be_fitted_and_p_aug_is_a_share() -> None:
     predictor = Predictor(PREDICTOR, device="cpu")
     for use in (lambda: predictor.predict([("a",)]), lambda: predictor.save("nowhere")):
@@ -82,9 +73,9 @@ def test_a_predictor_has_to_be_fitted_and_p_aug_is_a_share() -> None:
             use()
     for p_aug in (-0.1, 1.0):
         with pytest.raises(RecombineError, match=r"p_aug is .* less than 1"):
-            predictor.fit(EXAMPLES, EXAMPLES, p_aug=p_aug)
+            predictor.fit_each(EXAMPLES, [EXAMPLES], p_aug=p_aug)
     with pytest.raises(RecombineError, match="at least 1 example"):
-        predictor.fit([])
+        predictor.fit_each([], [()])
     with pytest.raises(RecombineError, match="a predictor needs at least 1 example"):
         Predictor(PREDICTOR, seeds=(1, 2), device="cpu").fit_each([EXAMPLES, []], [(), ()])
 
@@ -118,7 +109,7 @@ def test_stand_ins_never_come_out_of_sampling(augmenter: Recombination) -> None:
 
 def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     recipe = replace(PREDICTOR, epochs=2, min_steps=0)
-    predictor = Predictor(recipe, seeds=(4, 5), device="cpu").fit(TRAIN, TRAIN[:2], p_aug=0.3)
+    predictor = Predictor(recipe, seeds=(4, 5), device="cpu").fit_each(TRAIN, [TRAIN[:2]] * 2, p_aug=0.3)
     predictor.save(tmp_path / "model")
     loaded = Predictor.load(tmp_path / "model", device="cpu")
     inputs = [example.x for example in TRAIN]
@@ -151,7 +142,7 @@ OTHER = [Example(tuple(word), (*reversed(word), f"[{word[0]}]")) for word in ("a
 
 def test_a_predictor_with_its_own_examples_is_the_one_trained_alone() -> None:
     both = Predictor(WORD_FORMS, seeds=(1, 2), device="cpu").fit_each([ONE, OTHER], [(), ONE[:2]])
-    alone = Predictor(WORD_FORMS, seeds=(2,), device="cpu").fit(OTHER, ONE[:2])
+    alone = Predictor(WORD_FORMS, seeds=(2,), device="cpu").fit_each(OTHER, [ONE[:2]])
     losses = [loss[1] for loss in both.fitted_.history.loss[:5]]
     assert losses == pytest.approx([loss[0] for loss in alone.fitted_.history.loss[:5]], rel=1e-3)
 

@@ -30,6 +30,9 @@ COMPARED = 150
 
 Feature = tuple[str, ...]
 
+Neighbors = tuple[Counter[Feature], Counter[Feature]]
+"""How often what stands beside a word, or words of a class; and the same of what they call for."""
+
 
 class Alignment:
     """Aligns words of inputs with tokens of outputs by how often they occur together, and sorts words into classes.
@@ -148,17 +151,6 @@ def _letters(word: str) -> str:
     return "".join(filter(str.isalnum, word)).casefold()
 
 
-class _Class:
-    """Words that are used alike, with what stands beside them, and beside what they call for."""
-
-    def __init__(self) -> None:
-        self.x, self.y = Counter[Feature](), Counter[Feature]()
-
-    def add(self, x: Counter[Feature], y: Counter[Feature]) -> None:
-        self.x.update(x)
-        self.y.update(y)
-
-
 def _classes(examples: Sequence[Example], meanings: Mapping[str, str]) -> dict[str, str]:
     """Sorts words into classes, the most frequent first: each goes to the class that is most like it, or begins one."""
     count = Counter(word for example in examples for word in set(example.x) if word in meanings)
@@ -167,19 +159,20 @@ def _classes(examples: Sequence[Example], meanings: Mapping[str, str]) -> dict[s
     for _ in range(ROUNDS):
         x = _neighbors((example.x for example in examples), meanings.keys(), of_words)
         y = _neighbors((example.y for example in examples), set(meanings.values()), of_tokens)
-        classes: list[_Class] = []
+        classes: list[Neighbors] = []
         found: dict[str, str] = {}
         for word, often in sorted(count.items(), key=lambda each: (-each[1], each[0])):
             one = x[word], y[meanings[word]]
             best, most = None, 0.0
             for number, other in enumerate(classes[:COMPARED]):
-                likeness = _likeness(one, (other.x, other.y), rare=often <= FEW)
+                likeness = _likeness(one, other, rare=often <= FEW)
                 if likeness > most:
                     best, most = number, likeness
             if best is None:
                 best = len(classes)
-                classes.append(_Class())
-            classes[best].add(*one)
+                classes.append((Counter(), Counter()))
+            for of_class, own in zip(classes[best], one, strict=True):
+                of_class.update(own)
             found[word] = f"‹{best}›"
         of_words, of_tokens = found, {meanings[word]: name for word, name in found.items()}
     return of_words
@@ -199,9 +192,7 @@ def _neighbors(
     return found
 
 
-def _likeness(
-    one: tuple[Counter[Feature], Counter[Feature]], other: tuple[Counter[Feature], Counter[Feature]], *, rare: bool
-) -> float:
+def _likeness(one: Neighbors, other: Neighbors, *, rare: bool) -> float:
     """Returns how alike the neighbors are on both sides; 0: they are not alike enough."""
     sides = tuple(zip(one, other, strict=True))
     if not rare:

@@ -20,11 +20,10 @@ from recombine.augmentation.protocol import (
     Novelty,
     Samples,
     Validator,
-    all_there_are,
     check_request,
     distinct_examples,
     in_random_order,
-    take_accepted,
+    samples_by_rule,
     unfitted,
 )
 from recombine.errors import RecombineError, unknown
@@ -96,15 +95,11 @@ class GECA:
             raise unfitted("GECA")
         check_request(n, seed)
         code, inventory, proposals = self._fitted
+        why = "" if inventory.suffices else ": x and y have no token in common, so it takes gaps=2 to change both"
+        if proposals.left_out:
+            why += f"; the longest {proposals.left_out:,} have too many fragments, so they were left out"
         candidates = self._novel_pairs(code, proposals, np.random.default_rng(seed))
-        examples, rejected = take_accepted(candidates, n, accept)
-        shortfall = ""
-        if len(examples) < n:  # all proposals have been made
-            why = "" if inventory.suffices else ": x and y have no token in common, so it takes gaps=2 to change both"
-            if proposals.left_out:
-                why += f"; the longest {proposals.left_out:,} have too many fragments, so they were left out"
-            shortfall = f"{all_there_are('GECA', len(proposals.sequences), len(examples), rejected)}{why}."
-        return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
+        return samples_by_rule("GECA", len(proposals.sequences), candidates, n, accept, why=why)
 
     def _novel_pairs(self, code: Code, proposals: Proposals, rng: np.random.Generator) -> Iterator[Example]:
         """Yields what the proposals make, each group in random order, each pair once and only if it is novel."""

@@ -154,36 +154,30 @@ class Parts:
             yield from self._word(sentence, start)
         if not sentence.parsed:
             return
-        ours = [statement for statement in sentence.parsed if start <= statement.about[0] < stop]
-        others = [statement for statement in sentence.parsed if not start <= statement.about[0] < stop]
-        if any(not start <= place < stop for statement in ours for place in statement.about):
+        cut_out = range(start, stop)
+        ours = [statement for statement in sentence.parsed if statement.about[0] in cut_out]
+        others = [statement for statement in sentence.parsed if statement.about[0] not in cut_out]
+        if any(place not in cut_out for statement in ours for place in statement.about):
             return
         inside, outside = set(sentence.x[start:stop]), {*sentence.x[:start], *sentence.x[stop:]}
         if not (self._called(sentence, ours) <= inside and self._called(sentence, others) <= outside):
             return
-        spoken_of = {
-            place: argument
-            for statement in others
-            for place, argument in zip(statement.about, statement.arguments, strict=True)
-            if start <= place < stop
-        }
+        spoken_of, roles = dict[int, tuple[int, ...]](), set[tuple[int | str, ...]]()
+        for statement in others:
+            said = [sentence.y[at] for at in statement.head if sentence.words[at] is None]
+            for number, (place, argument) in enumerate(zip(statement.about, statement.arguments, strict=True)):
+                if place in cut_out:
+                    spoken_of[place] = argument
+                    roles.add((number, *said))
         if len(spoken_of) > 1 or not (ours or spoken_of):
             return
         inner, outer = inner_and_outer_names(sentence, start, stop)
         head = next(iter(spoken_of.items()), None)
         meaning = (
-            tuple(self._abstract(sentence, statement, inner, start, stop) for statement in ours),
-            None if head is None else self._argument(sentence, *head, inner, start, stop),
+            tuple(self._abstract(sentence, statement, inner, cut_out) for statement in ours),
+            None if head is None else self._argument(sentence, *head, inner, cut_out),
         )
-        frame = tuple(
-            sorted(self._abstract(sentence, statement, outer, start, stop, outside=True) for statement in others)
-        )
-        roles = {
-            (number, *(sentence.y[at] for at in statement.head if sentence.words[at] is None))
-            for statement in others
-            for number, place in enumerate(statement.about)
-            if start <= place < stop
-        }
+        frame = tuple(sorted(self._abstract(sentence, each, outer, cut_out, outside=True) for each in others))
         yield Cut(
             start,
             stop,
@@ -214,29 +208,20 @@ class Parts:
         return {word for word in words if word is not None}
 
     def _abstract(
-        self,
-        sentence: Sentence,
-        statement: Statement,
-        names: Mapping[str, str],
-        start: int,
-        stop: int,
-        *,
-        outside: bool = False,
+        self, sentence: Sentence, statement: Statement, names: Mapping[str, str], cut_out: range, outside: bool = False
     ) -> tuple[Tokens, ...]:
         head = self._tokens(sentence, statement.head, names)
         arguments = [
-            (SPAN,)
-            if outside and start <= place < stop
-            else self._argument(sentence, place, argument, names, start, stop)
+            (SPAN,) if outside and place in cut_out else self._argument(sentence, place, argument, names, cut_out)
             for place, argument in zip(statement.about, statement.arguments, strict=True)
         ]
         return (head, *arguments, (statement.ending,))
 
     def _argument(
-        self, sentence: Sentence, place: int, argument: tuple[int, ...], names: Mapping[str, str], start: int, stop: int
+        self, sentence: Sentence, place: int, argument: tuple[int, ...], names: Mapping[str, str], cut_out: range
     ) -> Tokens:
         """Returns an argument with its place counted from the phrase's beginning or, after it, from its end."""
-        tokens = self._tokens(sentence, argument, names)
+        tokens, start, stop = self._tokens(sentence, argument, names), cut_out.start, cut_out.stop
         relative = f"-{start - place}" if place < start else f"+{place - stop}" if place >= stop else f"{place - start}"
         return (*tokens[:-1], relative) if sentence.y[argument[-1]] in self._numbers.digits else (*tokens, relative)
 

@@ -1,7 +1,7 @@
 """Outputs as text, perhaps with brackets: a phrase calls for some tokens, with all that stands between them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -109,7 +109,7 @@ class Text:
         for positions in alike.values():
             if len(positions) > 1:
                 places = sorted(chosen[position] for position in positions)
-                around = [sure[_nearest_to(place, sure)] for place in places if sure]
+                around = [sure[min(sure, key=lambda other: abs(other - place))] for place in places if sure]
                 first, last = (
                     sum(abs(position - near) for position, near in zip(order, around, strict=False))
                     for order in (positions, positions[::-1])
@@ -252,10 +252,6 @@ class Text:
             first -= 2 if has_head else 1
             if first == 0:
                 return
-
-
-def _nearest_to(place: int, others: Iterable[int]) -> int:
-    return min(others, key=lambda other: abs(other - place))
 
 
 def _in_order(alignment: Alignment, example: Example) -> Iterator[bool]:

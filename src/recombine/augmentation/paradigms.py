@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations, islice, permutations, product
 from typing import NamedTuple, Self
 
@@ -12,11 +13,10 @@ from recombine.augmentation.agreement import Change, change
 from recombine.augmentation.protocol import (
     Samples,
     Validator,
-    all_there_are,
     check_request,
     distinct_examples,
     in_random_order,
-    take_accepted,
+    samples_by_rule,
     turned_down,
     unfitted,
 )
@@ -206,9 +206,7 @@ class Analogies:
         self._most = MOST_WORDS
         while self._most > 1 and sizes.clip(max=self._most).prod(axis=-1).sum() > MOST_COMPARED:
             self._most //= 2
-        self._tables: dict[Delta, dict[View, Table]] = {}
-        self._applying: dict[tuple[str, Tags], list[Delta]] = {}
-        self._known: dict[tuple[Delta, tuple[View, ...], str], tuple[str, float] | None] = {}
+        self._deltas, self._tables, self._likeliest = cache(self._applying), cache(self._read), cache(self._found)
 
     def exponents(self, words: Iterable[Word], accept: Callable[[Word], bool]) -> dict[Tags, list[Exponent]]:
         """Returns the exponents of some words, and of those accepted that follow from these, by tags."""
@@ -244,18 +242,12 @@ class Analogies:
             made = Word.of(_example(word.lemma, self._arranged(word.tags, delta), form), word.kind)
             yield Exponent(made, exponent.likely * beginning.likely * end.likely, exponent.shown_by)
 
-    def _deltas(self, kind: str, tags: Tags) -> list[Delta]:
+    def _applying(self, kind: str, tags: Tags) -> list[Delta]:
         """Returns how the tags of a word may change.
 
         Moods that only the present has tell nothing of the past. So where enough examples of changes have no tag in
         common that the word lacks, only these changes are made; else those that have one, too.
         """
-        if (kind, tags) not in self._applying:
-            self._applying[kind, tags] = self._find_deltas(kind, tags)
-        return self._applying[kind, tags]
-
-    def _find_deltas(self, kind: str, tags: Tags) -> list[Delta]:
-        """See `_deltas`, which remembers them."""
         lacking = {delta: len(self._conditions[delta] - tags) for delta in self._pairs if delta.applies(kind, tags)}
         shown = [sum(self._shown[delta] for delta, number in lacking.items() if number <= most) for most in (0, 1)]
         most = 0 if shown[0] > ENOUGH * shown[1] else 1
@@ -274,15 +266,10 @@ class Analogies:
                 return Changed(text, found[0].partition(BORDER)[0][::-1], found[1])
         return None
 
-    def _likeliest(self, delta: Delta, views: tuple[View, ...], text: str) -> tuple[str, float] | None:
+    def _found(self, delta: Delta, views: tuple[View, ...], text: str) -> tuple[str, float] | None:
         """Returns what a text becomes by the first view that tells, and how likely that is."""
-        key = delta, views, text
-        if key not in self._known:
-            if delta not in self._tables:
-                self._tables[delta] = self._read(delta)
-            tables = self._tables[delta]
-            self._known[key] = next(filter(None, (_likeliest(tables[view], text) for view in views)), None)
-        return self._known[key]
+        tables = self._tables(delta)
+        return next(filter(None, (_likeliest(tables[view], text) for view in views)), None)
 
     def _read(self, delta: Delta) -> dict[View, Table]:
         """Returns how ends of words become ends of others, beside each set of other tags."""
@@ -423,11 +410,7 @@ class Paradigms:
             raise unfitted("Paradigms")
         check_request(n, seed)
         candidates = self._candidates(np.random.default_rng(seed), self.shows or accept)
-        examples, rejected = take_accepted(candidates, n, accept)
-        shortfall = ""
-        if len(examples) < n:
-            shortfall = f"{all_there_are('Paradigms', len(self._words), len(examples), rejected)}."
-        return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
+        return samples_by_rule("Paradigms", len(self._words), candidates, n, accept)
 
     def answers(self, inputs: Iterable[Tokens]) -> tuple[list[Example], list[Tags]]:
         """Returns what it makes of those inputs that it can make something of; and all sets of tags that it has."""

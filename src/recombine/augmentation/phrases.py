@@ -92,6 +92,11 @@ class Site(NamedTuple):
         return Site(self.sentence, self.cut._replace(frame_x=((), ()), frame_y=None))
 
     @property
+    def words(self) -> Tokens:
+        """The phrase itself."""
+        return self.sentence.x[self.cut.start : self.cut.stop]
+
+    @property
     def place(self) -> tuple[str, str]:
         """What stands before and after it."""
         return self.sentence.neighbors(self.cut.start, self.cut.stop)
@@ -242,9 +247,8 @@ class Phrases:
         alike, shown = Counter[Tokens](), Counter[str]()
         often = self._often = Counter(word for example in known for word in {*example.x})
         order = np.random.default_rng(0).permutation(len(known))
-        for place in sorted(
-            order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE
-        ):  # rare words first
+        # Rare words first.
+        for place in sorted(order, key=lambda place: min(often[word] for word in known[place].x) > ALIKE):
             sentence = self._view.sentence(known[place].x, known[place].y)
             if sentence is None:
                 continue
@@ -256,7 +260,8 @@ class Phrases:
             alike[template] += 1
             rare = any(shown[word] < ALIKE for word in sentence.called)
             if (rare or alike[template] <= ALIKE) and len(found) < MANY and work < WORK:
-                work += _work(sentence)
+                length = len(sentence.x)
+                work += length * min(length, LONGEST_PHRASE) * (length + len(sentence.y))
                 shown.update(sentence.called)
                 sentence.origins = tuple(
                     (numbers[place], offset) for offset in range(len(sentence.x) + len(sentence.y))
@@ -280,11 +285,7 @@ class Phrases:
         site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
         if not self._evidence.shows(site, coming) and not _begin_and_end_alike(one, other, site, coming):
             return None
-        x = (
-            *site.sentence.x[: site.cut.start],
-            *coming.sentence.x[coming.cut.start : coming.cut.stop],
-            *site.sentence.x[site.cut.stop :],
-        )
+        x = (*site.sentence.x[: site.cut.start], *coming.words, *site.sentence.x[site.cut.stop :])
         return x, site, coming
 
     def suits(self, leaving: str, coming: str) -> bool:
@@ -305,8 +306,8 @@ class Phrases:
             if all(len({number for number, _ in each.sentence.origins}) == 1 for each in (site, coming)):
                 frame, phrase = self._apart(site), self._apart(coming)
                 if frame and phrase:
-                    x = coming.sentence.x[coming.cut.start : coming.cut.stop]
-                    span = replace(phrase[1].pair, x=self._as_written(x) if site.cut.start == 0 else x)
+                    x = self._as_written(coming.words) if site.cut.start == 0 else coming.words
+                    span = replace(phrase[1].pair, x=x)
                     yield frame[0], phrase[1]._replace(pair=span)
 
     def _apart(self, site: Site) -> tuple[Part, Part] | None:
@@ -398,7 +399,6 @@ class Phrases:
         tokens = {number: self._examples[number].x + self._examples[number].y for number in numbers}
         place = {number: rank for rank, number in enumerate(numbers, 1)}
         x = self._as_written(sentence.x)
-        left, came = (" ".join(each.sentence.x[each.cut.start : each.cut.stop]) for each in (site, coming))
         provenance = Provenance(
             "spans",
             tuple(self._examples[number] for number in numbers),
@@ -408,16 +408,12 @@ class Phrases:
                 for token, (number, offset) in zip((*x, *sentence.y), sentence.origins, strict=True)
             ),
             details={
-                "replaced": left,
-                "fragments": came,
+                "replaced": " ".join(site.words),
+                "fragments": " ".join(coming.words),
                 "support": self._evidence.right[site.cut.key, coming.cut.key],
             },
         )
         return Example(x, sentence.y, provenance)
-
-
-def _work(sentence: Sentence) -> int:
-    return len(sentence.x) * min(len(sentence.x), LONGEST_PHRASE) * (len(sentence.x) + len(sentence.y))
 
 
 def _begin_and_end_alike(one: Key, other: Key, site: Site, coming: Site) -> bool:

@@ -128,16 +128,8 @@ def together(parts: Sequence[Samples]) -> Samples:
     )
 
 
-class Augmenter(Protocol):
-    """Learns from examples, then gives new ones.
-
-    A constructor stores its settings and does nothing else; ``fit`` returns the augmenter itself; ``sample`` never
-    changes it, so the same seed gives the same samples.
-    """
-
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Learns what it needs from the training examples."""
-        ...
+class Sampling(Protocol):
+    """Gives new examples, and is not changed by it, so the same seed gives the same samples."""
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns n unique examples that are not among the training examples, or fewer with an account of why.
@@ -147,6 +139,14 @@ class Augmenter(Protocol):
             seed: Same seed, same samples.
             accept: Turns candidates down beyond novelty and uniqueness.
         """
+        ...
+
+
+class Augmenter(Sampling, Protocol):
+    """Learns from examples, then gives new ones. A constructor stores its settings and does nothing else."""
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Learns what it needs from the training examples, and returns the augmenter itself."""
         ...
 
 
@@ -218,10 +218,19 @@ def take_accepted(
     return tuple(accepted), dict(sorted(rejected.items()))
 
 
-def all_there_are(who: str, known: int, accepted: int, rejected: Mapping[str, int]) -> str:
-    """Begins the sentence on why a method by rule gave no more: how many new pairs it can make of the known ones."""
-    turned_down = sum(rejected.values())
-    made = accepted + turned_down
-    pairs = {0: "no novel pair", 1: "only 1 novel pair"}.get(made, f"only {made:,} novel pairs")
-    beginning = f"{who} can make {pairs} from these {known:,} different examples"
-    return f"{beginning}, of which {turned_down:,} were turned down" if turned_down else beginning
+def samples_by_rule(
+    who: str, known: int, candidates: Iterable[Example], n: int, accept: Validator | None, why: str = "", none: str = ""
+) -> Samples:
+    """Returns the first n candidates that are accepted, of all that a method by rule makes of its known examples.
+
+    If there are fewer, the sentence on that ends in `why`; where nothing could be made at all, in `none`, too.
+    """
+    examples, rejected = take_accepted(candidates, n, accept)
+    turned_down, shortfall = sum(rejected.values()), ""
+    if len(examples) < n:
+        made = len(examples) + turned_down
+        pairs = {0: "no novel pair", 1: "only 1 novel pair"}.get(made, f"only {made:,} novel pairs")
+        shortfall = f"{who} can make {pairs} from these {known:,} different examples"
+        shortfall += f", of which {turned_down:,} were turned down" * bool(turned_down)
+        shortfall += f"{why}{none * (not made)}."
+    return Samples(examples, n, rejected, shortfall)

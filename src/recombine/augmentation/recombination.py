@@ -213,7 +213,7 @@ class Recombination:
         if self.examples_ is None:
             raise unfitted("Recombination")
         owned = self._owned()
-        drawn = [self._prototypes(places) for places in owned]
+        drawn = list(map(self.drawing, range(len(owned))))
         sampler = Sampler(
             self.fitted_.model,
             self.neighborhoods_.material(self.examples_),
@@ -226,10 +226,12 @@ class Recombination:
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
         return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report, executor=executor)
 
-    def _prototypes(self, places: range) -> Prototypes:
+    def drawing(self, number: int) -> Prototypes:
+        """Returns what draws prototypes for a network that has examples of its own, by number, or for all (0)."""
         assert self.examples_ is not None
         if not self.prototypes:
             return lambda count, _: np.empty((count, 0), dtype=np.int64)
+        places = self._owned()[number]
         own, neighborhoods = self.examples_[places.start : places.stop], self._neighborhoods_of(places)
         if self.omega is None:
             omega = compatible(neighborhoods, own, deviations=self.deviations)

@@ -90,9 +90,12 @@ class Scored(NamedTuple):
 
 @dataclass
 class Collected:
-    """What one replica has so far, and how patient it still is."""
+    """What one replica has so far, by which rules, and how patient it still is."""
 
     temperature: float
+    known: "Known"
+    judge: Validator | None
+    common: np.ndarray  # the ids (V,) of which a candidate must have others
     accepted: dict[Tokens, Scored] = field(default_factory=dict)  # by what may be kept only once
     seen: set[bytes] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
@@ -220,12 +223,14 @@ class Sampler:
         """
         settings = self.settings
         rules = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
-        common = [self._common(rule) for rule in rules]
         wanted = round(n * settings.surplus)
-        collected = [Collected(settings.decoding.temperature) for _ in seeds]
+        collected = [
+            Collected(settings.decoding.temperature, known, rule, self._common(rule))
+            for known, rule in zip(self.known, rules, strict=True)
+        ]
         rngs = [np.random.default_rng([2, seed]) for seed in seeds]
         active = list(range(len(seeds)))
-        skip_without, steps = self._skip_without(common), max(known.longest for known in self.known)
+        skip_without, steps = self._skip_without(collected), max(known.longest for known in self.known)
         batches = Batches(
             Drawing(self.model, self.table, steps, settings.decoding, self.twins, tuple(seeds), skip_without),
             lambda: np.stack([self.prototypes[replica](settings.batch, rngs[replica]) for replica in active]),
@@ -239,8 +244,7 @@ class Sampler:
             chosen, batch = batches.next(tuple(collected[replica].temperature for replica in active))
             for row, replica in enumerate(active):
                 if replica in wanting:
-                    judge = rules[replica], common[replica]
-                    self._collect(collected[replica], wanted, batch, row, chosen[row], self.known[replica], *judge)
+                    self._collect(collected[replica], wanted, batch, row, chosen[row])
             if report is not None:
                 done, total = sum(len(so_far.accepted) for so_far in collected), wanted * len(seeds)
                 report(done, total, f"{done:,} of {total:,}")
@@ -256,25 +260,14 @@ class Sampler:
             common[UNK] = False
         return common
 
-    def _skip_without(self, common: Sequence[np.ndarray]) -> torch.Tensor | None:
+    def _skip_without(self, collected: Sequence[Collected]) -> torch.Tensor | None:
         """Returns the ids (R, V) of which inputs must have one, where nothing rare can come in outputs."""
-        pairs = zip(common, self.known, strict=True)
-        found = np.stack([~(ids & ids[known.in_y].all()) for ids, known in pairs])
+        found = np.stack([~(each.common & each.common[each.known.in_y].all()) for each in collected])
         return None if found.all() else torch.from_numpy(found).to(self.device)
 
-    def _collect(
-        self,
-        so_far: Collected,
-        wanted: int,
-        batch: Batch,
-        row: int,
-        chosen: np.ndarray,
-        known: Known,
-        accept: Validator | None,
-        common: np.ndarray,
-    ) -> None:
+    def _collect(self, so_far: Collected, wanted: int, batch: Batch, row: int, chosen: np.ndarray) -> None:
         """Takes what it can use of one row of a batch: keeps candidates or counts why not, until there are enough."""
-        novelty, stopped = self.settings.novelty, batch.stopped[row]
+        novelty, stopped, known = self.settings.novelty, batch.stopped[row], so_far.known
         tokens = batch.tokens[row, :, : known.longest].astype(np.int32)
         # What one look at all of them tells: nearly all may be turned down, and a look at each takes longer.
         ending, parting = tokens == EOS, tokens == SEP
@@ -283,7 +276,7 @@ class Sampler:
         steps = np.arange(tokens.shape[1])
         in_x, in_y = steps < middles[:, None], (steps > middles[:, None]) & (steps < ends[:, None])
         wrong_side = ((in_x & ~known.in_x[tokens]) | (in_y & ~known.in_y[tokens])).any(-1)
-        nothing_rare = common[tokens].all(-1)
+        nothing_rare = so_far.common[tokens].all(-1)
         flaws: list[str] = np.select(
             [stopped, ~ending.any(-1), ~one_each, nothing_rare, wrong_side],
             [NOTHING_RARE, UNFINISHED, MALFORMED, NOTHING_RARE, WRONG_SIDE],
@@ -303,7 +296,7 @@ class Sampler:
             if reason is None:
                 so_far.seen.add(key)
                 example = self._example(ids.tolist(), middle, batch, (row, place), chosen[place])
-                reason = turned_down(example, accept)
+                reason = turned_down(example, so_far.judge)
             if reason is None:
                 least = float(np.exp(batch.least_log_probability[row, place]))
                 if self.settings.confidence == "pair":

@@ -16,11 +16,10 @@ from recombine.augmentation.protocol import (
     Novelty,
     Samples,
     Validator,
-    all_there_are,
     check_request,
     distinct_examples,
     in_random_order,
-    take_accepted,
+    samples_by_rule,
     unfitted,
 )
 from recombine.errors import unknown
@@ -107,14 +106,9 @@ class Spans:
         if self._fitted is None:
             raise unfitted("Spans")
         check_request(n, seed)
-        candidates = self._candidates(self._fitted, n, seed)
-        examples, rejected = take_accepted(candidates, n, accept)
-        shortfall = ""
-        if len(examples) < n:
-            none = not examples and not rejected
-            why = ": no two parts of inputs share contexts and stand for parts of outputs that do" if none else ""
-            shortfall = f"{all_there_are('Spans', len(self._fitted.examples), len(examples), rejected)}{why}."
-        return Samples(examples=examples, requested=n, rejected=rejected, shortfall=shortfall)
+        candidates, known = self._candidates(self._fitted, n, seed), len(self._fitted.examples)
+        none = ": no two parts of inputs share contexts and stand for parts of outputs that do"
+        return samples_by_rule("Spans", known, candidates, n, accept, none=none)
 
     def _candidates(self, fitted: "Exchanges", n: int, seed: int) -> Iterator[Example]:
         """Yields new pairs, by pieces and by phrases in turn, each input once."""

@@ -64,21 +64,17 @@ def env_cli(*, json: bool = False) -> None:
         device = computing()
     except (ImportError, OSError) as error:
         device = {"device": f"unknown: torch cannot be imported ({error})"}
+    packages = dict.fromkeys(PACKAGES, "not installed")
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[package] = version(package)
     python = {"python": platform.python_version(), "platform": platform.platform()}
-    found = {"recombine": __version__, **python, **_packages(), **device, "threads": os.cpu_count() or 1}
+    found = {"recombine": __version__, **python, **packages, **device, "threads": os.cpu_count() or 1}
     if json:
         print_json(found)
     else:
         print_table([(name, str(value)) for name, value in found.items()], justify="left")
     say_next("--help")
-
-
-def _packages() -> dict[str, str]:
-    found = dict.fromkeys(PACKAGES, "not installed")
-    for package in PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
 
 
 COMMANDS: dict[typer.Typer, tuple[Callable[..., None], ...]] = {

@@ -10,7 +10,10 @@ from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD, check_json, chosen_executor
 from recombine.cli.printing import print_json, say, say_next, working
 from recombine.cli.training import enough_memory, on_terminal, outcome, resumable, use_threads
+from recombine.data.files import write
+from recombine.data.text import join
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
+from recombine.evaluation.metrics import audit, contradicted
 from recombine.example import Example
 from recombine.execution.terminal import explain
 from recombine.inflection import are_inflections
@@ -113,9 +116,7 @@ def augment_cli(
       recombine augment scan/train.tsv -n 400 -o augmented.jsonl
     """
     from recombine.augmentation.recombination import KIND
-    from recombine.data.files import write
     from recombine.data.store import read_model
-    from recombine.evaluation.metrics import contradicted
     from recombine.evaluation.significance import summarize
     from recombine.own_data.settings import forget_state
 
@@ -349,8 +350,6 @@ def _advice(request: Request, samples: "Samples") -> str:
 
 def _show(samples: "Samples", tokens: str) -> None:
     """Prints some samples, with the estimated probability that each is right."""
-    from recombine.data.text import join
-
     few, kind = min(FEW_SHOWN, len(samples)), "characters" if are_inflections(samples) else tokens
     for sample in (samples[place * len(samples) // few] for place in range(few)):
         assert sample.provenance is not None
@@ -363,8 +362,6 @@ def _report(
     request: Request, samples: "Samples", target: str, *, train: Sequence[Example], test: Sequence[Example] | None
 ) -> dict[str, Any]:
     """Says what was made, and returns it for machines."""
-    from recombine.evaluation.metrics import audit, contradicted
-
     report = {
         "output": target,
         "method": request.method,

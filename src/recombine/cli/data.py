@@ -7,6 +7,8 @@ from typer import echo
 
 from recombine.cli import files
 from recombine.cli.printing import counted, print_json, say, say_next, working
+from recombine.data.export import README, check_toolkit, export
+from recombine.data.files import read_inflections, write
 from recombine.data.output import all_or_none
 from recombine.example import Example
 
@@ -55,7 +57,6 @@ def sigmorphon_cli(
 
     def draw() -> list[Sequence[Example]]:
         from recombine.data import sigmorphon
-        from recombine.data.files import read_inflections
 
         inflections = read_inflections(sigmorphon.locate(language, source))
         drawn = sigmorphon.few_shot(inflections, hints=hints, split=split)
@@ -76,8 +77,6 @@ def _write(
     json: bool,
 ) -> None:
     """Makes the parts of a dataset, writes all of their files or none, and says what was written."""
-    from recombine.data.files import write
-
     paths = [str(Path(folder) / name) for name in names]
     files.check_free(paths, force=force or files.is_unfinished(paths[-1]), tell=False)
     with working("Making the dataset"):
@@ -118,8 +117,6 @@ def export_cli(
       to TOOLKIT: The toolkit: tsv, jsonl, yoyodyne, fairseq, opennmt, hf or chat.
       p_aug P: The share of new examples in training (default: all examples count alike).
     """
-    from recombine.data.export import README, check_toolkit, export
-
     check_toolkit(to)
     files.check_one_standard_input(data, new)
     readme = Path(output) / README  # the last file that is written, and the one that is locked

@@ -8,8 +8,11 @@ from typing import Any
 
 from recombine.cli.options import AUTO, STANDARD
 from recombine.cli.printing import say
-from recombine.data import output
+from recombine.data import files, output
+from recombine.data.code import NO_SPACE, glued
+from recombine.data.files import names_columns
 from recombine.data.output import lock_of, locked
+from recombine.data.vocabulary import are_unlike, strange_tokens
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
@@ -72,8 +75,6 @@ class Reading:
 
     def settled(self, source: str) -> "Reading":
         """Returns how files are read by the side of one whose outputs tell what a token is, if no option does."""
-        from recombine.data import files
-
         format = AUTO if source.endswith(JSONL) else self.format
         if self.tokens or (why := files.why_code(source, format=format, columns=self.columns)) is None:
             return self
@@ -82,18 +83,12 @@ class Reading:
 
     def suggested(self, examples: Sequence[Example]) -> "Reading":
         """Returns how examples had better be read: they are of words, but have more in common in other tokens."""
-        from recombine.data.code import glued
-        from recombine.data.vocabulary import are_unlike
-
         if self.tokens is None and glued(examples):
             return replace(self, tokens="code")
         return replace(self, tokens="characters") if self.kind == "words" and are_unlike(examples) else self
 
     def read(self, source: str) -> list[Example]:
         """Returns the examples of a file, or of standard input for ``-``; warns of what may be a header."""
-        from recombine.data import files
-        from recombine.data.code import NO_SPACE
-
         how = self._applied(source)
         examples = files.read(source, **how)
         if self.tokens is None and any(NO_SPACE in token for example in examples for token in example.y):
@@ -111,8 +106,6 @@ class Reading:
 
     def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:
         """Returns training examples and test examples, if there are any; warns if either are of little use."""
-        from recombine.data.code import glued
-
         check_one_standard_input(train, test)
         examples, tests = self.read(train), None if test is None else self.read(test)
         better = self.suggested(examples).kind
@@ -142,8 +135,6 @@ class Reading:
 
     def names_word_forms(self, source: str) -> bool:
         """Tells whether a file has the three columns lemma, form, tags."""
-        from recombine.data import files
-
         how = self._applied(source)
         if how["format"] != AUTO or source == STANDARD:
             return bool(how["format"] == "sigmorphon")
@@ -151,16 +142,12 @@ class Reading:
 
     def read_inputs(self, source: str, direction: str | None = None) -> list[Tokens]:
         """Returns the inputs of a file, which may have nothing else; of word forms by direction (None: forms)."""
-        from recombine.data import files
-
         if direction == INFLECTION and self.names_word_forms(source):
             return [example.x for example in directed(self.read(source), INFLECTION)]
         return files.read_inputs(source, **self._applied(source))
 
     def _applied(self, source: str) -> dict[str, Any]:
         """Returns the options that apply to a file, as ``recombine.data.files`` takes them."""
-        from recombine.data.files import names_columns
-
         is_json = source.endswith(JSONL)
         format, columns = AUTO if is_json else self.format, self.columns
         if (is_json and not self._by_name) or not names_columns(source, columns, format=format):
@@ -217,8 +204,6 @@ def check_one_standard_input(*sources: str | None) -> None:
 
 def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example]) -> None:
     """Warns if most tokens of new examples are in no original, on either side; there may be no new examples."""
-    from recombine.data.vocabulary import strange_tokens
-
     inputs = strange_tokens([example.x for example in originals], [example.x for example in new])
     outputs = strange_tokens([example.y for example in originals], [example.y for example in new])
     for name, strange in (("inputs", inputs), ("outputs", outputs)):

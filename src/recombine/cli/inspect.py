@@ -7,6 +7,7 @@ from typer import echo
 from recombine.cli.files import Reading
 from recombine.cli.options import AUTO
 from recombine.cli.printing import percent, print_json, print_table, say_next, superscript, working
+from recombine.data.files import first_line
 from recombine.data.text import join
 from recombine.errors import unknown
 from recombine.example import Example
@@ -39,7 +40,6 @@ def inspect_cli(
         augment chooses.
     """
     from recombine.augmentation.frames import RULES
-    from recombine.data.files import first_line
     from recombine.own_data.inspection import inspect
 
     known = (AUTO, "all", "none", *RULES)

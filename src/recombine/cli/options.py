@@ -13,15 +13,15 @@ from dataclasses import fields, is_dataclass
 from inspect import Parameter, Signature, cleandoc, signature
 from math import isfinite
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
 from recombine.errors import RecombineError, unknown
+from recombine.execution import executor
+from recombine.execution.cluster import Ray
+from recombine.execution.executor import Executor
 from recombine.execution.terminal import VOICE
-
-if TYPE_CHECKING:
-    from recombine.execution.executor import Executor
 
 AUTO = "auto"
 """Leaves a choice to the program."""
@@ -200,11 +200,8 @@ def check_json(json: bool, output: str, what: str) -> None:
         raise RecombineError(f"--json and the {what} cannot both go to standard output.", hint="Name a file with -o.")
 
 
-def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> "Executor":
+def chosen_executor(name: str | None, address: str | None = None, *, workers: int | None = None) -> Executor:
     """Returns who is to do the work: by default this process, and of processes one for each processor."""
-    from recombine.execution import executor
-    from recombine.execution.cluster import Ray
-
     if address is not None and name != RAY:
         raise RecombineError(f"--address needs --executor {RAY}.")
     if name == RAY:
@@ -212,9 +209,8 @@ def chosen_executor(name: str | None, address: str | None = None, *, workers: in
     return executor.Processes(workers) if name == PROCESSES else executor.SERIAL
 
 
-def device_of(executor: "Executor", name: str) -> str:
+def device_of(executor: Executor, name: str) -> str:
     """Returns the device that an executor works on; a cluster's GPUs need not be those of this machine."""
-    from recombine.execution.cluster import Ray
     from recombine.models.device import resolve
 
     if not isinstance(executor, Ray) or name.startswith("cpu"):

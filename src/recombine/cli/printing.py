@@ -13,6 +13,7 @@ import typer
 from recombine.cli.options import STANDARD
 from recombine.execution.terminal import EVERY, describe, new_bar
 from recombine.execution.terminal import duration as duration
+from recombine.execution.terminal import percent as percent
 from recombine.execution.terminal import progress as progress
 from recombine.execution.terminal import say as say
 from recombine.execution.terminal import working as working
@@ -76,11 +77,6 @@ def print_table(
 def superscript(number: int) -> str:
     """Returns a number, above 0, as a mark behind a token; of 0, nothing."""
     return str(number or "").translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def percent(share: float) -> str:
-    """Returns a share for people: 0.978 is ``97.8 %``."""
-    return f"{100 * share:.1f} %"
 
 
 @contextmanager

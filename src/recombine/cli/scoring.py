@@ -8,13 +8,16 @@ from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD, check_json
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
+from recombine.data.files import write
 from recombine.data.output import all_or_none
+from recombine.data.text import join, split
+from recombine.data.vocabulary import Vocabulary, told_unseen
 from recombine.errors import RecombineError, unknown
+from recombine.evaluation.metrics import audit, exact_match, micro_f1, novel
 from recombine.example import SEPARATOR, Example, Provenance, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_of_word_forms, are_word_forms, directed, is_tag
 
 if TYPE_CHECKING:
-    from recombine.data.vocabulary import Vocabulary
     from recombine.prediction.predictor import Prediction, Predictor
 
 NOTHING = "<nothing>"
@@ -22,9 +25,6 @@ NOTHING = "<nothing>"
 
 GOLD = ("scan",)
 """The names of gold functions."""
-
-_SHOWN = 10
-"""How many unseen tokens are named."""
 
 _PHRASES = {
     "n": "samples",
@@ -65,8 +65,6 @@ def predict_cli(
         networks write one file each: FILE.0.jsonl, FILE.1.jsonl, …
       all_seeds: Ask every network, not only the first.
     """
-    from recombine.data.files import write
-    from recombine.data.text import join, split
     from recombine.training.stored import direction_of
 
     check_json(json, output, "predictions")
@@ -100,7 +98,7 @@ def predict_cli(
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})
     about_empty = f" {empty:,} of them have no tokens, written as {NOTHING}." if empty else ""
-    about_unseen = f" {_about(unseen)}" if unseen else ""
+    about_unseen = f" {told_unseen(unseen)}" if unseen else ""
     say(f"Predicted {counted(len(asked), 'output')}.{about_empty}{about_unseen}")
     say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
 
@@ -150,7 +148,7 @@ def evaluate_cli(
         mean = ("mean", *(f"{found.mean:.4f} ± {found.deviation:.4f}" for found in over_all.values()))
         print_table([*rows, mean] if len(rows) > 1 else rows, header=("", "exact match", "micro-F1"))
     if unseen:
-        say(f"{_about(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
+        say(f"{told_unseen(unseen)} They are in {with_unseen:,} of {counted(len(examples), 'test example')}.")
     fits = reading.beside("predicted.tsv") == reading  # and no space is a token among words, as in forms of two words
     fits = fits and not (reading.kind == "words" and any(" " in example.d for example in examples))
     predicted = "predicted.tsv" if fits else "predicted.jsonl"
@@ -173,9 +171,6 @@ def score_cli(
       predicted FILE: The same inputs in the same lines, with predicted outputs.
       train FILE: Training word forms, to score those with unseen tags (NOVEL) too.
     """
-    from recombine.data.text import join, split
-    from recombine.evaluation.metrics import novel
-
     files.check_one_standard_input(gold, predicted, train)
     reading = reading.settled(gold)
     guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
@@ -224,7 +219,6 @@ def audit_cli(
       gold NAME: What knows the right outputs: scan, SCAN's interpreter.
     """
     from recombine.data.scan import interpret
-    from recombine.evaluation.metrics import audit
 
     files.check_one_standard_input(samples, train, test)
     if gold is not None and gold not in GOLD:
@@ -260,15 +254,8 @@ def _predict(predictor: "Predictor", inputs: Sequence[Tokens], beam: int) -> "li
         return predictor.predict(inputs, Decoding("beam", width=beam) if beam > 1 else Decoding("greedy"))
 
 
-def _about(unseen: Sequence[str]) -> str:
-    more = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
-    return f"Tokens never seen in training: {len(unseen):,} ({', '.join(unseen[:_SHOWN])}{more})."
-
-
 def _score(pairs: Sequence[tuple[Tokens, Tokens]]) -> dict[str, float]:
     """Returns how many pairs of right and predicted outputs there are, exact match and micro-F1."""
-    from recombine.evaluation.metrics import exact_match, micro_f1
-
     gold, predicted = zip(*pairs, strict=True)
     return {"n": len(gold), "exact_match": exact_match(gold, predicted), "micro_f1": micro_f1(gold, predicted)}
 

@@ -13,20 +13,20 @@ from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.comparison.splitting import Split
-from recombine.comparison.verdict import BOTH, Judged, Part, Training, judge, lacking, recommended, sentence
+from recombine.comparison.verdict import BOTH, PLAIN, Judged, Part, Training, judge, lacking, recommended, sentence
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
-from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both, Oversampler, Rarity
+from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 
-PLAIN, OVERSAMPLE, BY_GECA, SPANS, LEARNED, _ = METHODS = ("plain", "oversample", "geca", "spans", "learned", BOTH)
+_, OVERSAMPLE, BY_GECA, SPANS, LEARNED, _ = METHODS = (PLAIN, "oversample", "geca", "spans", "learned", BOTH)
 """The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
 learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
 rare, so that they differ in how examples are made and in nothing else."""
@@ -149,7 +149,7 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What to use, which methods help on rare and on other examples, and why nothing rare was tested if so."""
-        told = sentence(self.judged, PLAIN, self.split.rare, self.training)
+        told = sentence(self.judged, self.split.rare, self.training)
         use, (why, _) = "Use the originals alone: no method is known to help.", self.further
         if self.recommended:
             use = self.recommended[1]
@@ -160,7 +160,7 @@ class Comparison:
     @property
     def further(self) -> tuple[str, dict[str, float]]:
         """What would tell more, and the plan's settings for it; empty if nothing would."""
-        what, count = lacking(self.judged, PLAIN, self.split.rare, self.training)
+        what, count = lacking(self.judged, self.split.rare, self.training)
         ways: dict[str, tuple[str, dict[str, float]]] = {
             "": ("", {}),
             "time": ("more time", {"max_time": MORE * (self.plan.max_time or self.seconds)}),
@@ -179,7 +179,7 @@ class Comparison:
     @property
     def recommended(self) -> tuple[str, str] | None:
         """The method to use and what it gains; None if none is known to help."""
-        return recommended(self.judged, PLAIN)
+        return recommended(self.judged)
 
 
 def compare(
@@ -205,7 +205,7 @@ def compare(
     [(network, history, steps, right)] = in_order(who, train, [display if who.here else SILENT])
     training = _training(plan, drawn, history)
     correct = dict(zip(plan.ordered, np.split(right, len(plan.ordered)), strict=True))
-    judged = judge(correct, PLAIN, split.rare, training)
+    judged = judge(correct, split.rare, training)
     return Comparison(split, plan, drawn, network, judged, history, steps, training)
 
 
@@ -249,12 +249,10 @@ def draw(
 def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
     rare = split.rarity.resampler
-    if method == OVERSAMPLE:
-        rarity: Rarity = "auto" if plan.epsilon is None else rare or Resampler(plan.epsilon)
-        oversampler = Oversampler(rarity=rarity, seed=plan.seed, seeds=plan.seeds)
-        return Drawn({method: oversampler.fit(split.train).sample_each(plan.n)})
     if method != LEARNED:
         own: dict[str, Any] = {} if method == AUTO else {"rarity": rare}
+        if method == OVERSAMPLE:
+            own["rarity"] = AUTO if plan.epsilon is None else rare or Resampler(plan.epsilon)
         maker = augmenters.METHODS[method](seed=plan.seed, seeds=plan.seeds, **own)
         try:
             return Drawn({method: maker.fit(split.train).sample_each(plan.n)})

@@ -13,8 +13,8 @@ from recombine.evaluation.significance import ALPHA, paired
 Part = Literal["all", "rare", "other"]
 """All test examples, those with something rare in them, and the others."""
 
-BOTH = "both"
-"""The method that has samples of two others."""
+PLAIN, BOTH = "plain", "both"
+"""The originals alone, which the methods are compared with; and the method that has samples of two others."""
 
 TELLING = 8
 """On fewer test examples nothing can be told: even if all of them went from wrong to right, that could be chance."""
@@ -82,7 +82,7 @@ FULL = Training()
 
 
 def judge(
-    correct: Mapping[str, Correct], plain: str, rare: Sequence[bool], training: Training = FULL
+    correct: Mapping[str, Correct], rare: Sequence[bool], training: Training = FULL
 ) -> dict[str, dict[Part, Judged]]:
     """Judges every method on every part of the test examples.
 
@@ -93,12 +93,12 @@ def judge(
     flags = np.asarray(rare, dtype=bool)
     chosen: dict[Part, np.ndarray] = {"all": np.ones_like(flags), "rare": flags, "other": ~flags}
     comparisons = max(1, len(correct) - 1)
-    others = correct[plain][:, ~flags]
+    others = correct[PLAIN][:, ~flags]
     learned = training.has_learned(float(others.mean()) if others.size else math.nan)
     conclusive = learned and not training.cut_short
 
     def judged(method: str, where: np.ndarray) -> Judged:
-        baseline = None if method == plain else correct[plain][:, where]
+        baseline = None if method == PLAIN else correct[PLAIN][:, where]
         found = _judged(correct[method][:, where], baseline, comparisons)
         tells = conclusive and method not in training.without_samples
         return found if tells or found.verdict == HELPS else replace(found, verdict=UNCLEAR)
@@ -120,9 +120,7 @@ def _judged(found: Correct, plain: Correct | None, comparisons: int) -> Judged:
     return Judged(scores, p, UNCLEAR, torn=test.by_networks > test.by_items)
 
 
-def sentence(
-    judged: Mapping[str, Mapping[Part, Judged]], plain: str, rare: Sequence[bool], training: Training = FULL
-) -> str:
+def sentence(judged: Mapping[str, Mapping[Part, Judged]], rare: Sequence[bool], training: Training = FULL) -> str:
     """Says in one sentence which methods help, on rare and on other examples; arguments as for ``judge``."""
     if len(judged) < 2:
         return "Nothing was compared with the plain predictor."
@@ -130,14 +128,14 @@ def sentence(
     helped = any(part.verdict == HELPS for parts in compared.values() for part in parts.values())
     others = len(rare) - sum(rare)
     clauses = []
-    if not helped and not training.has_learned(judged[plain]["other"].mean):
-        scores = {"held-out originals": training.held_out, _counted(others, "other"): judged[plain]["other"].mean}
+    if not helped and not training.has_learned(judged[PLAIN]["other"].mean):
+        scores = {"held-out originals": training.held_out, _counted(others, "other"): judged[PLAIN]["other"].mean}
         said = ", ".join(f"{score:.3f} on {what}" for what, score in scores.items() if not math.isnan(score))
         clauses.append(f"cannot be told: the predictors have not learned the training data (exact match {said})")
     elif len(compared) > 1:
         counts: dict[Part, int] = {"rare": sum(rare), "other": others}
         clauses += [
-            _of_part({method: parts[part] for method, parts in compared.items()}, plain, part, count)
+            _of_part({method: parts[part] for method, parts in compared.items()}, part, count)
             for part, count in counts.items()
         ]
     if training.without_samples:
@@ -152,7 +150,7 @@ def sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def recommended(judged: Mapping[str, Mapping[Part, Judged]], plain: str) -> tuple[str, str] | None:
+def recommended(judged: Mapping[str, Mapping[Part, Judged]]) -> tuple[str, str] | None:
     """Returns the method that helps most without harm, and what to say of it; None if no method is known to help."""
     parts: tuple[Part, ...] = ("rare", "other")
     for part in parts:
@@ -163,13 +161,13 @@ def recommended(judged: Mapping[str, Mapping[Part, Judged]], plain: str) -> tupl
         }
         if helping:
             best = max(helping, key=lambda method: helping[method])
-            gain = f"exact match on {part} examples {judged[plain][part].mean:.2f} → {helping[best]:.2f}"
+            gain = f"exact match on {part} examples {judged[PLAIN][part].mean:.2f} → {helping[best]:.2f}"
             return best, f"Use {_spoken(best)}: {gain}."
     return None
 
 
 def lacking(
-    judged: Mapping[str, Mapping[Part, Judged]], plain: str, rare: Sequence[bool], training: Training = FULL
+    judged: Mapping[str, Mapping[Part, Judged]], rare: Sequence[bool], training: Training = FULL
 ) -> tuple[Literal["time", "epochs", "seeds", "tests", ""], int]:
     """Returns what more of would tell whether a method helps, and of test examples how many; "" if nothing would.
 
@@ -179,13 +177,13 @@ def lacking(
     unclear = [
         found[part]
         for method, found in judged.items()
-        if method not in (plain, *training.without_samples) and found[part].verdict == UNCLEAR
+        if method not in (PLAIN, *training.without_samples) and found[part].verdict == UNCLEAR
     ]
-    if not unclear or judged[plain][part].mean == 1:
+    if not unclear or judged[PLAIN][part].mean == 1:
         return "", 0
     if training.cut_short:
         return "time", 0
-    if not training.has_learned(judged[plain]["other"].mean):
+    if not training.has_learned(judged[PLAIN]["other"].mean):
         return "epochs", 0
     if any(found.torn for found in unclear):
         return "seeds", 0
@@ -207,17 +205,17 @@ _CLAUSES = {
 """What is said of one method, and of several."""
 
 
-def _of_part(judged: Mapping[str, Judged], plain: str, part: Part, count: int) -> str:
+def _of_part(judged: Mapping[str, Judged], part: Part, count: int) -> str:
     """Says of methods, among them plain, what they do on one part of the test examples."""
     if not count:
         return f"there are no {part} test examples"
-    where, baseline = f"on {_counted(count, part)}", judged[plain].mean
+    where, baseline = f"on {_counted(count, part)}", judged[PLAIN].mean
     if count < TELLING:
         scores = ", ".join(f"{_spoken(method)} {found.mean:.3f}" for method, found in judged.items())
         return f"{where}, fewer than {TELLING}, nothing can be told ({scores})"
     named: dict[str, list[str]] = {}
     for method, found in judged.items():
-        if method != plain:
+        if method != PLAIN:
             # Where plain is right everywhere, all that a method can do is harm.
             verdict = NO_GAIN if baseline == 1 and found.verdict != HARMS else found.verdict
             named.setdefault(verdict, []).append(f"{_spoken(method)} ({found.mean:.3f})")
@@ -227,7 +225,7 @@ def _of_part(judged: Mapping[str, Judged], plain: str, part: Part, count: int) -
             said.append(clauses[len(names) > 1].format(_listed(names)))
     torn = [method for method, found in judged.items() if found.torn]
     if torn and UNCLEAR in named:
-        scores = "; ".join(f"{_spoken(method)} {_by_seed(judged[method].scores)}" for method in [plain, *torn])
+        scores = "; ".join(f"{_spoken(method)} {_by_seed(judged[method].scores)}" for method in [PLAIN, *torn])
         said[-1] += f" because seeds disagree ({scores}), of which more may tell (--seeds)"
     return f"{where} (plain {baseline:.3f}) {', '.join(said)}"
 

@@ -42,8 +42,8 @@ def read(
         source: A path, or ``-`` for standard input.
         format: One of ``FORMATS``, or ``"auto"``.
         tokens: What a token is in TSV and in JSONL strings: ``"words"``, ``"characters"`` or ``"code"`` (words,
-            numbers and marks); default: see `tokens_of`. The tokens of SCAN are words and those of SIGMORPHON
-            characters, always.
+            numbers and marks); default: code where it suits (see `code_suits`), else words. The tokens of SCAN are
+            words and those of SIGMORPHON characters, always.
         columns: The columns of TSV and CSV, or the keys of JSONL, that hold input, output and perhaps features, such as
             ``"question,sql"`` or ``("question", "sql")``: then the first line of a table is its header. Or columns
             by number, from 1: then there is no header. Default: the file has two columns, or usual keys (``x``, ``y``).
@@ -51,13 +51,8 @@ def read(
     Raises:
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
-    tokens = tokens or tokens_of(source, format=format, columns=columns)
+    tokens = tokens or ("code" if why_code(source, format=format, columns=columns) else "words")
     return Examples(_at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source), tokens)
-
-
-def tokens_of(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str:
-    """Returns what a token of a file is if nobody says: ``"code"`` where it suits, else ``"words"``."""
-    return "code" if why_code(source, format=format, columns=columns) else "words"
 
 
 def why_code(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str | None:

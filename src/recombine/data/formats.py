@@ -210,13 +210,10 @@ class Format:
                     raise RecombineError(message) from None
             case "scan":
                 return f"IN: {join(example.x, 'words')} OUT: {join(example.y, 'words')}"
-            case "sigmorphon":
-                inflection = Inflection.from_fields(example.x, example.y)
-                return "\t".join((inflection.lemma, inflection.form, ";".join(inflection.tags)))
             case "parallel":
                 raise RecombineError("parallel files are two.", hint="Write TSV, of which `export` makes them.")
         fields = [join(example.x, self.tokens), join(example.y, self.tokens)]
-        if self.name == "csv" and self.columns is not None and len(self.columns) == 3:
+        if self.name == "sigmorphon" or (self.name == "csv" and self.columns is not None and len(self.columns) == 3):
             inflection = Inflection.from_fields(example.x, example.y)
             fields = [inflection.lemma, inflection.form, ";".join(inflection.tags)]
         return csv_row(fields) if self.name == "csv" else "\t".join(fields)

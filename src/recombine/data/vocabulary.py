@@ -20,6 +20,9 @@ MAX_CELLS = 1 << 30
 PAD, BOS, UNK, EOS, SEP = range(5)
 """Ids that stand for no token of the data: padding, start, unknown, end, and the ▷ between x and y."""
 
+NAMED = 10
+"""How many unseen tokens are named."""
+
 STRANGE = 0.5
 """New examples with more than this share of tokens that are in no original were hardly made of originals."""
 
@@ -88,6 +91,12 @@ class Vocabulary:
     def unseen(self, examples: Iterable[Example]) -> list[str]:
         """Returns the tokens of examples that are not in the vocabulary, sorted."""
         return sorted({token for example in examples for token in (*example.x, *example.y)} - self._ids.keys())
+
+
+def told_unseen(tokens: Sequence[str]) -> str:
+    """Returns how many tokens were never seen in training, and names some of them, for people."""
+    more = f" and {len(tokens) - NAMED:,} more" if len(tokens) > NAMED else ""
+    return f"Tokens never seen in training: {len(tokens):,} ({', '.join(tokens[:NAMED])}{more})."
 
 
 def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[str]:

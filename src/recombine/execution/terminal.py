@@ -93,6 +93,11 @@ def duration(seconds: float) -> str:
     return f"{whole} s" if whole < 100 else f"{round(whole / 60)} min"
 
 
+def percent(share: float) -> str:
+    """Returns a share for people: 0.978 is ``97.8 %``."""
+    return f"{100 * share:.1f} %"
+
+
 def new_bar(*, transient: bool = False) -> "Bar | None":
     """Returns a bar if there is a terminal; no thread redraws it, since processes may be forked meanwhile."""
     if VOICE["quiet"] or not sys.stderr.isatty():

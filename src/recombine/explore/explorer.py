@@ -4,7 +4,7 @@ Axes: R replicas, of which the first counts; T steps; V written tokens, C copy e
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from threading import Lock
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from recombine.augmentation.recombination import Recombination
+from recombine.augmentation.sampler import Prototypes
 from recombine.data.text import shown
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.trace import END
@@ -24,7 +25,6 @@ from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import along
-from recombine.neighborhoods import Omega, compatible
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called
 
@@ -245,18 +245,13 @@ class Explorer:
 
     def draw_prototypes(self, seed: int) -> tuple[Example, ...]:
         """Returns prototypes as samples are made of them: a draw from Ω."""
-        if not self.augmenter.prototypes:
-            return ()
         with self._lock:
-            (drawn,) = self._omega.draw(1, np.random.default_rng([5, seed]))
+            (drawn,) = self._drawing(1, np.random.default_rng([5, seed]))
         return tuple(self.prototypes[i] for i in drawn)
 
     @cached_property
-    def _omega(self) -> Omega:
-        neighborhoods = self.augmenter.neighborhoods_
-        own = neighborhoods.rows[:, 0] < len(self.examples)
-        neighborhoods = replace(neighborhoods, rows=neighborhoods.rows[own])
-        return compatible(neighborhoods, self.examples, deviations=self.augmenter.deviations)
+    def _drawing(self) -> Prototypes:
+        return self.augmenter.drawing(0)
 
     def _steps(self, prototypes: Sequence[Example], beginning: Tokens, seed: int) -> Steps:
         if len(prototypes) != self.augmenter.prototypes:

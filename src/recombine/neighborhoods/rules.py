@@ -132,11 +132,6 @@ class LongShort(PairRule):
     removal: Literal["all", "distinct"] = "all"
     budget: int = BUDGET
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.removal not in ("all", "distinct"):
-            raise RecombineError(f"removal is {self.removal!r}, expected 'all' or 'distinct'.")
-
     def _pairs(self, search: Search, target: int) -> Iterator[tuple[int, list[int]]]:
         strings = search.index.strings
         supply = {"": NOTHING}
@@ -185,11 +180,6 @@ class LongLong(PairRule):
 
     difference: Literal["symmetric", "one-sided"] = "symmetric"
     budget: int = BUDGET
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.difference not in ("symmetric", "one-sided"):
-            raise RecombineError(f"difference is {self.difference!r}, expected 'symmetric' or 'one-sided'.")
 
     def _firsts(self, search: Search, target: int) -> Iterator[int]:
         """Yields the data near to the target that differ from it by one token, in random order."""
@@ -294,11 +284,6 @@ class Tagged(SearchRule):
     first: int = 4
     second: int = 4
     budget: int = BUDGET
-
-    def __post_init__(self) -> None:
-        if self.prototypes not in (1, 2):
-            raise RecombineError(f"prototypes is {self.prototypes}, expected 1 or 2.")
-        super().__post_init__()
 
     @property
     def conditions(self) -> Sequence[str]:

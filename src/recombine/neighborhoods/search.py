@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -97,6 +97,10 @@ class Rule(ABC):
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            known = get_args(kind) if get_origin(kind) is Literal else ()
+            if known and (value := getattr(self, name)) not in known:
+                raise RecombineError(f"{name} is {value!r}, expected {' or '.join(map(repr, known))}.")
         check_counts(**{name: getattr(self, name, None) for name in ("first", "second", "budget")})
 
     @property

@@ -207,7 +207,7 @@ class Learned(NamedTuple):
     If it learned from some of the examples only, also from which.
     """
 
-    augmenter: protocol.Augmenter
+    augmenter: protocol.Sampling
     accept: Validator | None
     choices: Mapping[str, Choice[object]]
     history: History | None = None
@@ -692,17 +692,13 @@ class _Rules:
 
     examples: Sequence[Example]
     rare: Rare
-    rules: Mapping[str, protocol.Augmenter]
-    fitted: Mapping[str, protocol.Augmenter]
     settings: "Auto"
     tried: dict[bool, list[_Source]] = field(default_factory=dict)
     unable: list[str] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, examples: Sequence[Example], rare: Rare, settings: "Auto") -> Self:
-        """Fits the rules."""
-        rules: dict[str, protocol.Augmenter] = {"geca": choices.geca(examples).value, "spans": spans.Spans()}
-        return cls(examples, rare, rules, {name: copy(rule).fit(examples) for name, rule in rules.items()}, settings)
+    def __post_init__(self) -> None:
+        rules: dict[str, protocol.Augmenter] = {"geca": choices.geca(self.examples).value, "spans": spans.Spans()}
+        self.fitted = {name: rule.fit(self.examples) for name, rule in rules.items()}
 
     @property
     def told(self) -> str:
@@ -727,7 +723,7 @@ class _Rules:
         of_rare = {each.rule: each.verdict for each in self.tried.get(False, ()) if each.verdict.counts}
         for name in (name for name, samples in drawn.items() if samples):
             with shown(settings.progress).progress(f"Rehearsing {name}"):
-                fit, expected = self.rules[name].fit, EXPECTED[name]
+                fit, expected = copy(self.fitted[name]).fit, EXPECTED[name]
                 verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse)
             verdict = replace(verdict, of_rare=of_rare.get(name))
             tried.append(_Source(name, self.fitted[name], wanted, rehearsal, verdict))
@@ -752,10 +748,6 @@ class _TakingTurns:
     sources: Sequence[_Source]
     others: _Rules | None
     precision: float | None
-
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Is fitted already."""
-        return self
 
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples of the sources in turn, each input once, with the probability that each is right."""
@@ -847,10 +839,6 @@ class _Estimated:
     verdict: RehearsedForms
     precision: float | None
 
-    def fit(self, examples: Sequence[Example]) -> Self:
-        """Is fitted already."""
-        return self
-
     def sample(self, n: int, seed: int = 0, accept: Validator | None = None) -> Samples:
         """Returns up to n samples with the probability that each is right, and an estimate for all of them."""
         samples = self.fitted.sample(n, seed, all_of(accept, self._unsure))
@@ -930,7 +918,7 @@ class Auto(Augmenter):
         if are_inflections(distinct):
             found = self._by_paradigms(distinct, kept, rare)
             return found or self._by_networks(examples, checkpoint, "no form follows by rule from those with rare tags")
-        rules = _Rules.of(distinct, rare, self)
+        rules = _Rules(distinct, rare, self)
         sources, others = rules.trusted(kept.value), None
         if kept.value and self.rarity == AUTO:
             if sources and rare.kind == TOKENS:
@@ -962,27 +950,26 @@ class Auto(Augmenter):
     def _by_paradigms(self, distinct: Sequence[Example], kept: Choice[Validator | None], rare: Rare) -> Learned | None:
         """Returns paradigms for word forms, with an estimate if enough forms could be judged; None if it makes none."""
         shows = sample_filter(distinct, kept.value, agreement=self.agreement)
-        fitted: protocol.Augmenter = paradigms.Paradigms(shows).fit(distinct)
+        fitted = paradigms.Paradigms(shows).fit(distinct)
         if not fitted.sample(1, self.seed, shows):
             return None
         display = shown(self.progress)
         with display.progress("Rehearsing paradigms"):
             rehearsal = Rehearsal(distinct, None if kept.value is None else rare, self.seed)
             verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse)
+        source: protocol.Sampling = fitted
         if verdict.samples >= LEAST_JUDGED:
-            assert isinstance(fitted, paradigms.Paradigms)
-            fitted, why = _Estimated(fitted, verdict, self.precision), str(verdict)
+            source, why = _Estimated(fitted, verdict, self.precision), str(verdict)
         elif self.precision is None:
             why = f"word forms; no estimate, since rehearsal could judge only {verdict.samples} of them"
         else:
             raise _no_estimate(f"rehearsal could judge only {verdict.samples} word forms")
         display.say(f"Method paradigms: {why}.")
         method = Choice("paradigms", ("paradigms",), why)
-        return Learned(fitted, kept.value, {"method": method, "rarity": kept})
+        return Learned(source, kept.value, {"method": method, "rarity": kept})
 
-    def _tag_made_rare(self, examples: Sequence[Example], *tag: str) -> Validator | None:
-        agree = Exponents.of(examples, tag) if self.agreement else None
-        return all_of(_word_form, agree, partial(_lacking, tag))
+    def _tag_made_rare(self, examples: Sequence[Example], tags: Tokens) -> Validator | None:
+        return all_of(_word_form, Exponents.of(examples, tags) if self.agreement else None)
 
     def _by_networks(self, examples: Sequence[Example], checkpoint: Path | None, why: str) -> Learned:
         if self.precision is not None:
@@ -1019,10 +1006,6 @@ def _known(inputs: Container[Tokens], sample: Example) -> str | None:
 def _no_estimate(why: str) -> RecombineError:
     hint = "Leave out `precision`, or give more data."
     return RecombineError(f"nobody can say how many samples would be right: {why}.", hint=hint)
-
-
-def _lacking(tags: Sequence[str], sample: Example) -> str | None:
-    return None if {*tags} <= {*sample.x} else "without what was made rare"
 
 
 def _trusted(able: Sequence[_Source]) -> list[_Source]:

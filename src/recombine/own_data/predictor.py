@@ -10,7 +10,7 @@ from typing import Any, Self, overload
 from recombine.augmentation.protocol import check_request, distinct_examples, unfitted
 from recombine.data.text import Line, join, split
 from recombine.data.untrusted import fitting
-from recombine.data.vocabulary import Vocabulary
+from recombine.data.vocabulary import Vocabulary, told_unseen
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
 from recombine.execution.progress import Report
@@ -39,8 +39,6 @@ from recombine.own_data.settings import (
 from recombine.prediction import predictor
 from recombine.training.recipe import Recipe
 from recombine.training.stored import DIRECTION, TOKENS, direction_of, kind_of_tokens
-
-NAMED = 10  # how many unseen tokens a warning names
 
 
 @dataclass(eq=False, kw_only=True)
@@ -221,10 +219,8 @@ class Predictor(Settings):
     def _outputs(self, inputs: Sequence[Tokens]) -> list[Tokens]:
         found = self.networks_
         if unseen := self._known.unseen(Example(x, ()) for x in inputs):
-            more = f" and {len(unseen) - NAMED:,} more" if len(unseen) > NAMED else ""
-            tokens = f"{len(unseen):,} ({', '.join(unseen[:NAMED])}{more})"
             # The third frame is that of whoever called predict or score.
-            warnings.warn(f"Tokens never seen in training: {tokens}.", RuntimeWarning, stacklevel=3)
+            warnings.warn(told_unseen(unseen), RuntimeWarning, stacklevel=3)
         return [prediction.y for prediction in found.predict(inputs)[0]] if inputs else []
 
     @property

@@ -99,12 +99,8 @@ class Neighbors:
     def __contains__(self, piece: Piece) -> bool:
         return piece in self._counts
 
-    def level(self, example: Example) -> int:
-        """Returns how new an example is, as a place among `LEVELS`."""
-        return self.new(example)[0]
-
     def new(self, example: Example) -> tuple[int, list[Piece]]:
-        """Returns how new an example is, and the pairs that are new in it or, if none are, the triples."""
+        """Returns how new an example is (a place among `LEVELS`), and its new pairs or, if it has none, triples."""
         for level, length, missed in zip((NEW_PAIR, NEW_TRIPLE), LENGTHS, MISSED, strict=True):
             if new := [piece for piece in _pieces(example, length) if piece not in self._counts]:
                 return MISSING if any(self._by_chance(piece) >= missed for piece in new) else level, new
@@ -373,7 +369,7 @@ class Rehearsal:
 
     def level(self, sample: Example) -> int:
         """Returns how new a sample is to all examples, as a place among `LEVELS`."""
-        return self._seen.level(sample)
+        return self._seen.new(sample)[0]
 
     def like(self, sample: Example) -> Tokens | None:
         """Returns the item that is used most like what is rare in a sample; None: none is, or nothing was made rare."""
@@ -531,7 +527,7 @@ class RehearsedForms:
 def rehearse_forms(
     examples: Sequence[Example],
     rehearsal: Rehearsal,
-    keep: Callable[[Sequence[Example], str], Validator | None],
+    keep: Callable[[Sequence[Example], Tokens], Validator | None],
     *,
     seconds: float,
 ) -> RehearsedForms:
@@ -540,7 +536,7 @@ def rehearse_forms(
     Args:
         examples: The training examples, all different.
         rehearsal: Has what is made rare in them.
-        keep: Returns which samples would be kept if a tag were rare in examples.
+        keep: Returns which samples with a tag would be kept if it were rare in examples.
         seconds: Nothing further is made rare after this time of computing.
     """
     began, judged, sets = process_time(), list[tuple[int, float, bool]](), np.zeros(3, dtype=int)
@@ -548,7 +544,7 @@ def rehearse_forms(
         outputs: dict[Tokens, set[Tokens]] = {}
         for example in item.taken:
             outputs.setdefault(example.x, set()).add(example.y)
-        shows = keep(item.left, *item.ngram)
+        shows = _with(item.ngram, keep(item.left, item.ngram))
         answers, made = Paradigms(shows).fit(item.left).answers(outputs)
         for answer in answers:
             if answer.provenance is not None and (shows is None or shows(answer) is None):

@@ -101,6 +101,7 @@ class Joint:
 
     def __init__(self, needs: Mapping[str, Sequence[Need]], work: Mapping[str, Work]) -> None:
         self.needs, self.work = needs, [work[split] for split in needs]
+        self.tasks = [task for work in self.work for task in work.tasks]
         row, self.settings = next(iter(needs.values()))[0]
         self.name = f"{', '.join(needs)}, {row}"
         population = [[each.train_digest, list(each.seeds)] for each in self.work]
@@ -120,14 +121,14 @@ class Joint:
 
     def train_and_draw(self) -> None:
         """Trains the networks, and draws whatever all splits need of them alike."""
-        first, tasks = self.work[0], [task for work in self.work for task in work.tasks]
+        first = self.work[0]
         first.forget()
         networks = first.untrained(self.settings, [seed for work in self.work for seed in work.seeds])
         neighborhoods = [each for work in self.work for each in work.neighborhoods(self.settings)]
         stages = [work.stages(self.settings)["generator"] for work in self.work]
         effort, began = sum(stage.effort for stage in stages), time.perf_counter()
-        with first.progress(f"{self.name}: {len(tasks)} recombination networks", effort) as report:
-            networks.fit_each([task.train for task in tasks], neighborhoods, report=report, graphs=first.graphs)
+        with first.progress(f"{self.name}: {len(self.tasks)} recombination networks", effort) as report:
+            networks.fit_each([task.train for task in self.tasks], neighborhoods, report=report, graphs=first.graphs)
         seconds = (time.perf_counter() - began) / len(self.work)  # each split's share
 
         def keep(number: int, own: Recombination) -> None:
@@ -154,14 +155,13 @@ class Joint:
         for row, settings in (need for needed in self.needs.values() for need in needed):
             if settings.method == "recombination":
                 wanted.setdefault(f"{row}: {described(settings)}", []).append((row, settings))
-        tasks = [task for work in self.work for task in work.tasks]
         for row, settings in (alike[0] for alike in wanted.values() if len(alike) == len(self.work)):
             stages = [work.result(settings) for work in self.work]
             if all(work.has(stage) for work, stage in zip(self.work, stages, strict=True)):  # rows may share samples
                 continue
             began, effort = time.perf_counter(), sum(stage.effort for stage in stages)
             with self.work[0].progress(f"{', '.join(self.needs)}, {row}: samples", effort):
-                samples = drawn(settings, tasks, networks.seeds, networks)
+                samples = drawn(settings, self.tasks, networks.seeds, networks)
             seconds = (time.perf_counter() - began) / len(self.work)
             for work, stage, part in zip(self.work, stages, parts, strict=True):
                 with work.cache.doing(stage) as done:

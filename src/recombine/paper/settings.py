@@ -13,6 +13,7 @@ from recombine.errors import RecombineError, unknown
 from recombine.neighborhoods import LongShort, Rule, Tagged
 from recombine.paper.as_coded import RULES
 from recombine.paper.rows import Row
+from recombine.prediction.direct import Direct
 from recombine.training.presets import SCAN_GENERATOR, SCAN_PREDICTOR, WORD_FORM_GENERATOR, WORD_FORM_PREDICTOR
 from recombine.training.recipe import Recipe
 
@@ -41,17 +42,6 @@ Method = Literal[
     "paradigms and geca and recombination",
     "direct",
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Direct:
-    """How direct inference retrieves prototypes; see `DirectInference`."""
-
-    first: int = 5
-    second: int = 5
-    delta: float = 0.5
-    dropout: bool = False
-    batch: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

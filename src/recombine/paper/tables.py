@@ -26,6 +26,7 @@ from recombine.evaluation.significance import (
     compare,
     summarize,
 )
+from recombine.execution.terminal import percent
 from recombine.paper.records import unpacked, unpacked_outputs
 from recombine.paper.rows import LANGUAGES, SPLITS, TABLE_1, TABLE_2, Published, Row, Table
 from recombine.paper.tasks import CLASSES, UNJUDGED
@@ -351,7 +352,7 @@ def sample_lines(reports: Sequence[Record]) -> tuple[list[str], list[list[str]]]
     lines = [
         [each["row"], each["column"]]
         + [f"{each[count]:,}" for count in counts]
-        + ["-" if each[share] is None else _percent(each[share]) for share in shares]
+        + ["-" if each[share] is None else percent(each[share]) for share in shares]
         for each in reports
     ]
     return ["", "split", *counts, "right of novel", "inputs in test set"], lines
@@ -372,15 +373,11 @@ def class_reports(records: Records) -> list[dict[str, Any]]:
 def class_lines(reports: Sequence[Record]) -> tuple[list[str], list[list[str]]]:
     """Returns the header and the lines of a table of what `class_reports` returned."""
     lines = [
-        [each["row"], each["column"], f"{each['samples']:,}", _percent(each["judged"])]
+        [each["row"], each["column"], f"{each['samples']:,}", percent(each["judged"])]
         + [f"{count:,}" for count in each["classes"].values()]
         for each in reports
     ]
     return ["", "column", "samples", "can be judged", *CLASSES], lines
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
 
 
 def item_reports(records: Records) -> list[dict[str, Any]]:

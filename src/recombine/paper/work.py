@@ -132,9 +132,8 @@ class Work:
     populations: dict[str, list[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        digests = {id(task): (digest_of(task.train), digest_of(task.test)) for task in different(self.tasks)}
-        self.digests = [digests[id(task)] for task in self.tasks]
-        self.shared = self.tasks[0] if len(digests) == 1 else None  # the task of all seeds, if it is one
+        self.digests = of_each(self.tasks, lambda task: (digest_of(task.train), digest_of(task.test)))
+        self.shared = self.tasks[0] if len(different(self.tasks)) == 1 else None  # the task of all seeds, if it is one
         # What all seeds share is named once.
         self.train_digest, self.test_digest = (
             each[0] if self.shared else [*each] for each in zip(*self.digests, strict=True)

@@ -108,8 +108,29 @@ def chunks(
         yield chunk
 
 
+@dataclass(frozen=True, kw_only=True)
+class Direct:
+    """How direct inference goes about it.
+
+    Attributes:
+        first: How many first prototypes are retrieved for an input at most.
+        second: How many second prototypes are retrieved for each of them at most.
+        delta: How far their inputs may be from what they are to be near to, itself excluded; see `retrieve`.
+        dropout: Whether the network's `state_dropout` acts while candidates are sought, as in the authors' code; then
+            those of one input depend on the inputs beside it. Candidates are always judged without.
+        batch: How many sequences each network works on at a time, which is what memory grows with; None: as many as
+            suit the device.
+    """
+
+    first: int = 5
+    second: int = 5
+    delta: float = 0.5
+    dropout: bool = False
+    batch: int | None = None
+
+
 @dataclass(frozen=True)
-class DirectInference:
+class DirectInference(Direct):
     """Predicts with a population of recombination networks, each on its own.
 
     Tuples of prototypes are retrieved for x alone. From each of them the network, made to begin with x ▷, goes on
@@ -119,24 +140,12 @@ class DirectInference:
 
     Attributes:
         augmenter: Fitted; for n = 0 there is one candidate, the network's own.
-        first: How many first prototypes are retrieved for an input at most.
-        second: How many second prototypes are retrieved for each of them at most.
-        delta: How far their inputs may be from what they are to be near to, itself excluded; see `retrieve`.
         seed: Of the random prototypes that stand in where none is near, and of dropout.
-        dropout: Whether the network's `state_dropout` acts while candidates are sought, as in the authors' code; then
-            those of one input depend on the inputs beside it. Candidates are always judged without.
-        batch: How many sequences each network works on at a time, which is what memory grows with; None: as many as
-            suit the device.
     """
 
     augmenter: Recombination
     _: KW_ONLY
-    first: int = 5
-    second: int = 5
-    delta: float = 0.5
     seed: int = 0
-    dropout: bool = False
-    batch: int | None = None
 
     def predict(self, inputs: Sequence[Tokens]) -> list[list[Prediction]]:
         """Returns each network's predictions for the inputs: one list for each seed."""

@@ -11,7 +11,6 @@ from recombine.data.untrusted import fitting, typed
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.generate import Decoding, generate
 from recombine.errors import RecombineError
-from recombine.evaluation import metrics
 from recombine.example import Example, Tokens
 from recombine.execution.progress import Report
 from recombine.models.device import resolve
@@ -51,23 +50,6 @@ class Predictor:
         self.notes: Mapping[str, Any] = {}
         self.vocabulary_: Vocabulary | None = None
 
-    def fit(
-        self,
-        examples: Sequence[Example],
-        augmented: Sequence[Example] = (),
-        *,
-        p_aug: float | None = None,
-        report: Report | None = None,
-        checkpoint: Path | None = None,
-    ) -> Self:
-        """Trains on the examples, of which repetitions count once, and, mixed in, new ones.
-
-        `p_aug` is the probability that a training example is a new one; None: all count alike (concatenation). A
-        checkpoint is a file to save the state to now and then, and to go on from.
-        """
-        new = [augmented] * len(self.seeds)
-        return self.fit_each(examples, new, p_aug=p_aug, report=report, checkpoint=checkpoint)
-
     def fit_each(
         self,
         examples: Sequence[Example] | Sequence[Sequence[Example]],
@@ -78,9 +60,11 @@ class Predictor:
         checkpoint: Path | None = None,
         graphs: bool = True,
     ) -> Self:
-        """Trains each network on its own new examples, perhaps with a p_aug of its own.
+        """Trains each network on examples, of which repetitions count once, and, mixed in, its own new ones.
 
         The original examples are the same for all, or each network's own; then all share the vocabulary of all.
+        `p_aug` is the probability that a training example is a new one, for all or for each; None: all count alike
+        (concatenation). A checkpoint is a file to save the state to now and then, and to go on from.
         """
         rates = list(p_aug) if isinstance(p_aug, Sequence) else [p_aug] * len(augmented)
         for rate in rates:
@@ -133,12 +117,6 @@ class Predictor:
                     copied = copied_tokens(ids, ways, generated.own, source=own[i])
                     result[i] = Prediction(self.vocabulary_.decode([id_ for id_ in ids if id_], copied), score)
         return [[result[i] for i in range(len(result))] for result in results]
-
-    def score(self, test: Sequence[Example]) -> list[float]:
-        """Returns each network's share of test examples whose output it predicts exactly."""
-        predicted = self.predict([example.x for example in test])
-        golds = [example.y for example in test]
-        return [metrics.exact_match(golds, [prediction.y for prediction in each]) for each in predicted]
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Writes the networks to a folder."""
