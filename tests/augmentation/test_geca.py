@@ -99,8 +99,7 @@ def test_needs_two_different_examples(examples: list[Example], found: str) -> No
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"fragment_size": 10**12}, {"novel": "inputs"}],
+    "settings", [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"fragment_size": 10**12}, {"novel": "inputs"}]
 )
 def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
     with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):

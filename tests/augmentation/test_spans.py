@@ -49,15 +49,9 @@ def test_contexts_of_outputs_count_as_well() -> None:
     ("texts", "expected"),
     [
         # every occurrence leaves, and all that it stands for
-        (
-            ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK"),
-            {"jump twice ▷ JUMP JUMP"},
-        ),
+        (("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK"), {"jump twice ▷ JUMP JUMP"}),
         # all that could be made is known
-        (
-            ("call Ann ▷ ann", "tell Bob of Eve ▷ eve bob", "call Bob ▷ bob", "tell Ann of Eve ▷ eve ann"),
-            set(),
-        ),
+        (("call Ann ▷ ann", "tell Bob of Eve ▷ eve bob", "call Bob ▷ bob", "tell Ann of Eve ▷ eve ann"), set()),
         # synonyms stand for the same, so neither takes the other's place
         (("ring Ann ▷ call ann", "phone Ann ▷ call ann"), set()),
     ],

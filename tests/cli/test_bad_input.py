@@ -120,7 +120,7 @@ MISTAKES = {
         "--neighborhood auto",
     ],
     "augment train.tsv --no-resample --neighborhood one-prototype --prototypes 2": [
-        *("one-prototype", "2 prototypes", "--prototypes", "--method geca"),
+        *("one-prototype", "2 prototypes", "--prototypes", "--method geca")
     ],
     # Executors
     **{

@@ -100,10 +100,7 @@ def test_names_of_columns_apply_to_the_files_that_have_them(run: Run, table: Pat
     plain = tmp_path / "plain.tsv"
     plain.write_text("28 May 1990\t1990-05-28\n")
     plain.with_name("new.jsonl").write_text('{"x": "a", "y": "b"}\n')
-    for options in (
-        LAYOUT,
-        ("--columns", "2,3"),
-    ):  # the training file has neither
+    for options in (LAYOUT, ("--columns", "2,3")):  # the training file has neither
         made = run("inspect", tmp_path / ("plain.tsv" if options == LAYOUT else "new.jsonl"), *options)
         assert made.code == 2, made.err
 

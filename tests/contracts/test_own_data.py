@@ -125,10 +125,7 @@ def test_functions_are_given_again_or_a_warning_says_so(case: Case, saved: Path,
 
 @pytest.mark.parametrize(
     ("setting", "words"),
-    [
-        ({"validator": "foo"}, "the validator is 'foo', expected a function or None"),
-        ({"seed": "a"}, "seed is 'a'"),
-    ],
+    [({"validator": "foo"}, "the validator is 'foo', expected a function or None"), ({"seed": "a"}, "seed is 'a'")],
 )
 def test_settings_that_are_none_cost_no_work(
     case: Case, setting: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch

@@ -282,11 +282,7 @@ def test_inputs_come_alone_or_in_pairs(tmp_path: Path, name: str, content: str, 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("f.tsv", "id\tq\n1\ta b\n"),
-        ("f.csv", "q,sql\na b,c\n"),
-        ("f.jsonl", '{"id": 1, "q": "a b"}\n'),
-    ],
+    [("f.tsv", "id\tq\n1\ta b\n"), ("f.csv", "q,sql\na b,c\n"), ("f.jsonl", '{"id": 1, "q": "a b"}\n')],
 )
 def test_named_inputs_need_no_outputs(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)

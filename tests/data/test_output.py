@@ -11,15 +11,7 @@ import pytest
 from commands import failing
 
 from recombine.data import output
-from recombine.data.output import (
-    all_or_none,
-    lock_of,
-    locked,
-    read_whole,
-    replacing,
-    replacing_folder,
-    sweep,
-)
+from recombine.data.output import all_or_none, lock_of, locked, read_whole, replacing, replacing_folder, sweep
 from recombine.errors import RecombineError
 
 HOLD = """

@@ -18,16 +18,7 @@ from recombine.augmentation.spans import Spans
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 from recombine.own_data.augmenters import LEAST_JUDGED
-from recombine.own_data.rehearsal import (
-    ITEMS,
-    MISSING,
-    NOTHING_NEW,
-    OFTEN,
-    Count,
-    Neighbors,
-    Rehearsal,
-    Rehearsed,
-)
+from recombine.own_data.rehearsal import ITEMS, MISSING, NOTHING_NEW, OFTEN, Count, Neighbors, Rehearsal, Rehearsed
 
 
 def examples_of(kind: str, pairs: int = 150) -> list[Example]:

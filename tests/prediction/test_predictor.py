@@ -24,10 +24,7 @@ TRAIN = [
     *(Example((verb, "twice"), (verb.upper(),) * 2) for verb in VERBS),
     *(Example((one, "and", two), (one.upper(), two.upper())) for one in VERBS for two in VERBS),
 ]
-COPIERS = {
-    "joint": replace(SCAN, prototypes=1, state_dropout=0.0),
-    "own": NAMED["morphology-1"],
-}
+COPIERS = {"joint": replace(SCAN, prototypes=1, state_dropout=0.0), "own": NAMED["morphology-1"]}
 
 
 def untrained(architecture: Architecture, seed: int, *, spares: int = 0) -> Predictor:
