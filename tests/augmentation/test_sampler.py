@@ -20,7 +20,6 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Processes, Serial
 from recombine.models.architecture import Architecture
-from recombine.models.scoring import score
 
 A, B = SEP + 1, SEP + 2
 WARM = SamplingSettings(decoding=Decoding("temperature", 1.0), novelty="pair", batch=8, surplus=1.0, confidence="pair")
@@ -274,15 +273,6 @@ def test_a_replicas_samples_do_not_depend_on_the_others(architecture: Architectu
         assert (samples.rejected, samples.shortfall) == (alone.rejected, alone.shortfall)
 
 
-def test_the_same_seeds_give_the_same_samples() -> None:
-    one = sampler(seeds=(1, 2))
-    first = one.sample(12, [7, 7])
-    one.sample(3, [1, 2])
-    for samples, again in zip(first, one.sample(12, [7, 7]), strict=True):
-        assert in_full(samples) == in_full(again)
-    assert in_full(one.sample(12, [8, 8])[0]) != in_full(first[0])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("novelty", ["nothing", "pair", "input"])
 @pytest.mark.parametrize("side", ["x", "y", "both"])
@@ -380,16 +370,6 @@ def test_sources_name_tokens_that_equal_the_samples(architecture: Architecture, 
                 prototype = provenance.prototypes[int(kind) - 1]
                 assert (*prototype.x, *prototype.y)[int(position) - 1] == token
     assert kinds == {"written", "1", "2"} | ({"own"} if architecture.own_attention else set())
-
-
-def test_log_probabilities_are_the_networks_own() -> None:
-    one = sampler(architecture=replace(SCAN, state_dropout=0.0))
-    for sample in one.sample(10, [3])[0]:
-        prototypes = [VOCABULARY.encode(prototype.d) for prototype in sample.provenance.prototypes]
-        width = max(map(len, prototypes))
-        table = torch.tensor([[[ids + [PAD] * (width - len(ids)) for ids in prototypes]]])
-        log_p, _ = score(one.model, table, torch.tensor([[VOCABULARY.encode(sample.d)]]))
-        assert sample.provenance.log_probability == pytest.approx(log_p.sum().item(), abs=1e-4)
 
 
 def test_what_was_turned_down_says_why_and_where_it_came_from(script: Script) -> None:
