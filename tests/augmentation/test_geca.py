@@ -1,6 +1,12 @@
+"""GECA: what it makes and says, in data by hand and of the whole of SCAN, where everything that it makes is right."""
+
+import time
+
 import pytest
 
+from recombine.augmentation.fragments import Code, Inventory, Proposals
 from recombine.augmentation.geca import GECA
+from recombine.data.scan import interpret, split
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
@@ -104,3 +110,35 @@ def test_needs_two_different_examples(examples: list[Example], found: str) -> No
 def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
     with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):
         GECA(**settings).fit(TEXTBOOK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "number", "tested"), [("jump", 7706, 7706), ("around-right", 2740, 2272)])
+def test_makes_every_pair_it_can_in_seconds_and_all_are_right(name: str, number: int, tested: int) -> None:
+    dataset = split(name)
+    start = time.process_time()
+    geca = GECA().fit(dataset.train)
+    geca.sample(400)
+    assert time.process_time() - start < 10
+    made = geca.sample(20_000)
+    assert len(made) == number
+    assert all(interpret(pair.x) == pair.y for pair in made)
+    assert len(set(made) & set(dataset.test)) == tested
+
+
+@pytest.mark.parametrize(("size", "gaps", "length"), [(1, 2, 2_000), (1, 9, 40), (32, 2, 100)])
+def test_an_example_with_too_many_choices_is_left_out_with_a_sentence(size: int, gaps: int, length: int) -> None:
+    tokens = tuple(map(str, range(length)))
+    walks = [Example((verb, *times), (verb, *times)) for verb in ("a", "b") for times in ((), ("c",))][:-1]
+    geca = GECA(fragment_size=size, gaps=gaps, novel="pair")
+    made = geca.fit([*walks, Example(tokens, tokens)]).sample(9)
+    assert list(made) == list(geca.fit(walks).sample(9)) != []
+    assert "the longest 1 have too many fragments" in made.shortfall
+
+
+def test_if_there_are_too_many_choices_together_the_longest_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.augmentation.fragments.MAX_TOGETHER", 60)
+    examples = [Example(tuple("abcdef"[:length]), ("A",)) for length in (5, 1, 3, 2, 4)]  # 28, 6, 15, 10, 21 choices
+    code = Code(examples)
+    sequences = [code.encode(example) for example in examples]
+    assert Proposals(sequences, Inventory(sequences, fragment_size=1, gaps=2)).left_out == 1

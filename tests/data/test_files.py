@@ -304,3 +304,14 @@ def test_parallel_files_are_read_together(tmp_path: Path, names: tuple[str, str]
         files.read(x)
     with pytest.raises(RecombineError, match="parallel files are two"):
         files.write([Example(("a",), ("b",))], tmp_path / "f", format="parallel")
+
+
+def test_the_most_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data.tsv"
+    file.write_text("a\tb\n" * 5)
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 5)
+    assert len(files.read(file)) == 5
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 4)
+    with pytest.raises(RecombineError, match="more than 4 examples"):
+        files.read(file)
+    assert sum(1 for _ in files.iterate(file)) == 5  # what is gone through is not held
