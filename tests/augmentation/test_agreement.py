@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from texts import pairs, word, words
 
 from recombine.augmentation.agreement import (
     APART,
@@ -24,21 +25,16 @@ from recombine.example import Example
 from recombine.inflection import Inflection, is_tag
 from recombine.own_data.augmenters import sample_filter
 
-
-def pairs(*lines: str) -> list[Example]:
-    return [Example(tuple(x.split()), tuple(y.split())) for x, _, y in (line.partition(" > ") for line in lines)]
-
-
-SUMS = pairs("two plus two > + 2 2", "two plus one > + 2 1", "one minus one > - 1 1", "nine > 9")
+SUMS = pairs("two plus two ▷ + 2 2", "two plus one ▷ + 2 1", "one minus one ▷ - 1 1", "nine ▷ 9")
 
 
 def test_what_comes_equally_often_in_all_data_must_in_samples() -> None:
     agreement = Agreement.of(SUMS)
-    said = [agreement(each) for each in pairs("nine plus nine > + 9 9", "nine plus nine > + 9 9 9", "nine > 9 9")]
+    said = [agreement(each) for each in pairs("nine plus nine ▷ + 9 9", "nine plus nine ▷ + 9 9 9", "nine ▷ 9 9")]
     assert said == [None, UNEVEN, UNEVEN]
-    once = pairs("two plus one > + 2 1", "one > 1", "nine > 9")  # nothing tells how it would be with two of them
-    assert Agreement.of(once)(pairs("nine nine > 9")[0]) is None
-    assert not Agreement.of([*SUMS, *pairs("one twice > 1 1")]).even
+    once = pairs("two plus one ▷ + 2 1", "one ▷ 1", "nine ▷ 9")  # nothing tells how it would be with two of them
+    assert Agreement.of(once)(pairs("nine nine ▷ 9")[0]) is None
+    assert not Agreement.of([*SUMS, *pairs("one twice ▷ 1 1")]).even
 
 
 SIDES = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
@@ -65,16 +61,16 @@ def test_agreement_is_that_of_sets_of_examples(examples: Sequence[Example], samp
 def test_a_word_calls_for_what_all_its_outputs_have_and_no_word_beside_it_calls_for() -> None:
     numbers = {"three": "3", "four": "4", "six": "6", "seven": "7", "nine": "9"}
     tens = {f"{word}ty": digit for word, digit in numbers.items()}
-    said = [f"{ten} {one} > {tens[ten]} {numbers[one]}" for ten in tens for one in numbers]
+    said = [f"{ten} {one} ▷ {tens[ten]} {numbers[one]}" for ten in tens for one in numbers]
     calls = Calls.of(pairs(*said, *(f"{each} again" for each in said), *(f"minus {each}" for each in said)))
     assert calls.called_for == {word: {digit} for word, digit in {**numbers, **tens}.items()}
-    assert calls(pairs("fourty seven > 4 4")[0]) == UNCALLED
-    assert calls(pairs("fourty three again > 4 3")[0]) is None
-    around = [f"{word} around left > LEFT {word.upper()} {count}" for word in "abcdefgh" for count in "12"]
-    others = [f"{word} left > LEFT {word.upper()}" for word in "abcdefgh"]
-    rest = [f"{word} {count} > {word.upper()} {count}" for word in "abcdefgh" for count in "12345"]
+    assert calls(pairs("fourty seven ▷ 4 4")[0]) == UNCALLED
+    assert calls(pairs("fourty three again ▷ 4 3")[0]) is None
+    around = [f"{word} around left ▷ LEFT {word.upper()} {count}" for word in "abcdefgh" for count in "12"]
+    others = [f"{word} left ▷ LEFT {word.upper()}" for word in "abcdefgh"]
+    rest = [f"{word} {count} ▷ {word.upper()} {count}" for word in "abcdefgh" for count in "12345"]
     assert Calls.of(pairs(*around, *others, *rest)).called_for.get("around") is None  # "left" calls for LEFT
-    few = Calls.of(pairs(*(f"{word} now > {word} b" for word in "cdefghijk"[: ENOUGH - 1]), "c > d", "d > c"))
+    few = Calls.of(pairs(*(f"{word} now ▷ {word} b" for word in "cdefghijk"[: ENOUGH - 1]), "c ▷ d", "d ▷ c"))
     assert not few.called_for
 
 
@@ -89,15 +85,6 @@ def test_no_right_command_is_torn_apart(split: str) -> None:
     assert not any(agreement(example) or calls(example) for example in data.test)
     jump = Example(("jump", "and", "walk"), ("I_JUMP", "I_JUMP"))
     assert agreement(jump) == APART
-
-
-def word(line: str) -> Example:
-    lemma, form, tags = line.split()
-    return Inflection(lemma, tuple(tags.split(";")), form).for_generation
-
-
-def words(*lines: str) -> list[Example]:
-    return [word(line) for line in lines]
 
 
 SPANISH = words(

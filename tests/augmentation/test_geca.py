@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from texts import pair, pairs
 
 from recombine.augmentation.fragments import Code, Inventory, Proposals
 from recombine.augmentation.geca import GECA
@@ -11,20 +12,14 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 
-
-def example(text: str) -> Example:
-    x, y = text.split(" ▷ ")
-    return Example(tuple(x.split()), tuple(y.split()))
-
-
-TEXTBOOK = [example(text) for text in ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK")]
+TEXTBOOK = pairs("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK")
 
 
 def test_recombines_and_says_how() -> None:
     [made] = GECA().fit(TEXTBOOK).sample(1)
-    assert made == example("jump twice ▷ JUMP JUMP")
+    assert made == pair("jump twice ▷ JUMP JUMP")
     assert made.provenance.method == "geca"
-    assert made.provenance.prototypes == (example("walk twice ▷ WALK WALK"), example("jump ▷ JUMP"))
+    assert made.provenance.prototypes == (pair("walk twice ▷ WALK WALK"), pair("jump ▷ JUMP"))
     assert made.provenance.details == {
         "template": "_1 twice ▷ _2 _2",
         "replaced": "walk | WALK",
@@ -34,9 +29,9 @@ def test_recombines_and_says_how() -> None:
 
 
 def test_support_counts_the_templates_that_were_seen_with_both() -> None:
-    more = [*TEXTBOOK, example("jump twice ▷ JUMP JUMP"), example("walk thrice ▷ WALK WALK WALK")]
+    more = [*TEXTBOOK, pair("jump twice ▷ JUMP JUMP"), pair("walk thrice ▷ WALK WALK WALK")]
     [made] = GECA().fit(more).sample(1)
-    assert made == example("jump thrice ▷ JUMP JUMP JUMP")
+    assert made == pair("jump thrice ▷ JUMP JUMP JUMP")
     assert made.provenance.details["support"] == 2
 
 
@@ -79,7 +74,7 @@ def test_tokens_that_look_like_gaps_or_borders_are_tokens() -> None:
 
 def test_draws_among_all_proposals_and_not_in_their_order() -> None:
     verbs = [f"v{i}" for i in range(30)]
-    examples = [Example((verb,), (verb.upper(),)) for verb in verbs] + [example("v0 twice ▷ V0 V0")]
+    examples = [Example((verb,), (verb.upper(),)) for verb in verbs] + [pair("v0 twice ▷ V0 V0")]
     geca = GECA().fit(examples)
     everything = {pair.x[0] for pair in geca.sample(1000)}
     assert everything == set(verbs[1:])
