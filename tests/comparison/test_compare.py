@@ -129,17 +129,6 @@ def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> N
     assert _training(PLAN, without, found.history).without_samples == [BY_GECA, LEARNED, BOTH]
 
 
-def test_samples_and_test_examples_are_rare_by_the_same_definition() -> None:
-    """No token is rare here, so pairs are: if a test set is given, those that training never showed."""
-    verbs, ways = ("walk", "run", "look", "hop"), ("left", "back", "up")
-    pairs = [Example((verb, way), (verb.upper(), way.upper())) for verb in verbs for way in ways]
-    split = given(pairs[:-1], [pairs[-1], pairs[0]])
-    assert split.rarity.kind == "pairs"
-    assert split.rare == (True, False)
-    samples = draw(split, Plan(methods=[BY_GECA], seeds=1, n=3)).samples[BY_GECA][0]
-    assert list(samples) == pairs[-1:]
-
-
 def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
     write_run(record(found), tmp_path)
     run = read_run(tmp_path)

@@ -103,10 +103,18 @@ def test_a_function_that_gives_no_neighborhoods(rows: list[tuple[int, ...]], wor
         Augmenter(**SETTINGS, neighborhood=lambda _: rows).fit(TASK.train)
 
 
-def test_a_rule_may_be_named_or_given() -> None:
+def test_a_rule_may_be_named_or_given_and_progress_is_told() -> None:
     for rule, name in (("one-prototype", "one-prototype"), (LongShort(first=1), "long-short")):
-        augmenter = Augmenter(**SETTINGS, neighborhood=rule, epochs=1).fit(TASK.train)
+        told: list[int] = []
+        settings = {
+            **SETTINGS,
+            "neighborhood": rule,
+            "epochs": 1,
+            "progress": lambda done, *_, told=told: told.append(done),
+        }
+        augmenter = Augmenter(**settings).fit(TASK.train)
         assert augmenter.report_.choices["neighborhood"].name == name
+        assert told == sorted(told) != []
 
 
 def broken(examples: Sequence[Example]) -> list[tuple[int, int]]:
@@ -137,12 +145,6 @@ def test_settings_that_make_no_sense(settings: dict[str, object], words: str, mo
     for kind in (Augmenter, Predictor) if "neighborhood" not in settings else (Augmenter,):
         with pytest.raises(RecombineError, match=words):
             kind(**{**QUICK, **settings}).fit(TASK.train)
-
-
-def test_progress_is_told() -> None:
-    told: list[int] = []
-    Augmenter(**SETTINGS, epochs=2, progress=lambda done, *_: told.append(done)).fit(TASK.train)
-    assert told == sorted(told) != []
 
 
 def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(tmp_path: Path) -> None:
