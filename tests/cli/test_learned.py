@@ -99,7 +99,8 @@ def trained(augment: Augment, tmp_path: Path) -> Path:
 
 
 def test_a_population_writes_a_file_for_each_network(augment: Augment, tmp_path: Path) -> None:
-    words = ("-o", tmp_path / "new.jsonl", "--json", "--temperature", 1, "--model", tmp_path / "model")
+    swap = ("--neighborhood", "swap", "--temperature", 1)
+    words = ("-o", tmp_path / "new.jsonl", "--json", *swap, "--model", tmp_path / "model")
     done = augment("--seeds", 2, *words).ok
     first, second = (files.read(tmp_path / f"new.{number}.jsonl") for number in range(2))
     assert len(first) == len(second) == 5
