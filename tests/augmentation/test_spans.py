@@ -78,7 +78,8 @@ def test_a_mistake_in_the_data_is_overlooked() -> None:
 
 
 @pytest.mark.parametrize("split", ["jump", "around-right", "opposite-right"])
-def test_all_samples_of_scan_are_right(split: str) -> None:
+def test_all_samples_of_scan_are_right(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.augmentation.phrases.STALE", 300)
     train = scan.split(split).train[::20] if split != "jump" else scan.split(split).train[-1_500:]
     known = list(dict.fromkeys([*train, pair("jump ▷ I_JUMP")]))
     samples = Spans().fit(known).sample(200, accept=find_rare(known).resampler)
