@@ -148,7 +148,7 @@ def test_settings_that_make_no_sense(settings: dict[str, object], words: str, mo
 
 
 def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "rarity": None, "agreement": False, "seeds": 2}
+    settings = {**SETTINGS, "rarity": None, "agreement": False, "seeds": 2, "neighborhood": "long-short"}
     both = Both(**settings).fit(TASK.train)
     every = both.sample_each(9)
     by_rule = GECA(seeds=2).fit(TASK.train).sample_each(4)
