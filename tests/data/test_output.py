@@ -171,7 +171,6 @@ def holder(target: Path) -> "subprocess.Popen[str]":
     """Returns another process once it holds the lock, until its standard input is closed."""
     command = [sys.executable, "-c", HOLD, str(target)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
 

@@ -76,7 +76,6 @@ def test_attention_and_shares_are_the_papers_equations() -> None:
 def test_a_gate_says_what_is_written_and_what_is_copied() -> None:
     """With all the gate's weights at zero the streams that have something to offer count alike."""
     model = network(replace(MORPHOLOGY, prototypes=2))
-    assert model.gate is not None
     with torch.no_grad():
         model.gate.weight.zero_()
         model.gate.bias.zero_()

@@ -49,7 +49,6 @@ def test_where_no_token_is_rare_unseen_pairs_are() -> None:
     assert chosen.kind == PAIRS
     assert min(shares("around-right").values()) > 0.02
     resampler = chosen.resampler
-    assert resampler is not None
     seen = {pair for example in dataset("around-right") for pair in pairwise(example.x)}
     assert f"{len(seen)} of 169 were seen" in chosen.reason
     assert resampler(Example(("walk", "around", "right"), ("I_WALK",))) is None
