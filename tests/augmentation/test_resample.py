@@ -137,20 +137,12 @@ def test_what_is_rare_can_be_asked_for() -> None:
 def test_a_rare_word_one_letter_from_a_frequent_one_may_be_a_typing_error_unless_its_output_is_rare_too() -> None:
     common = [Example(("find", "the", word), (word.upper(),)) for word in ("house", "garden", "lamp", "stone", "room")]
     several = [Example((*each.x, time), (*each.y, time)) for each in common for time in ("now", "soon", "today")]
-    mistakes = [
-        Example(("find", "teh", "house", "twice"), ("HOUSE", "HOUSE")),
-        Example(("find", "the", "loom"), ("LOOM",)),
-    ]
-    reason = find_rare(
-        [*several, *common, *mistakes, Example(("find", "the", "room", "twice"), ("ROOM", "ROOM"))]
-    ).reason
-    assert reason.endswith("; typing errors? teh (the)")
+    others = pairs("find teh house twice ▷ HOUSE HOUSE", "find the loom ▷ LOOM", "find the room twice ▷ ROOM ROOM")
+    assert find_rare([*several, *common, *others]).reason.endswith("; typing errors? teh (the)")
 
 
-COMMON = [Example(("a", str(n % 2)), ("A",)) for n in range(2)] + [
-    Example(("a", "0", "1"), ("A", str(n))) for n in "01"
-]
-RARE = [Example(("r", "0"), ("A", "0", "1")), Example(("s", "1", "0"), ("A", "1", "0")), Example(("t", "1"), ("A",))]
+COMMON = pairs("a 0 ▷ A", "a 1 ▷ A", "a 0 1 ▷ A 0", "a 0 1 ▷ A 1")
+RARE = pairs("r 0 ▷ A 0 1", "s 1 0 ▷ A 1 0", "t 1 ▷ A")
 THIRD = Resampler(epsilon=1 / 3)
 
 

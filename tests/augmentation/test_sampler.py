@@ -1,5 +1,5 @@
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -381,10 +381,8 @@ def test_what_was_turned_down_says_why_and_where_it_came_from(script: Script) ->
     assert by_reason["known"] == Example(("a", "b"), ("b", "a"))
     assert by_reason["short"].provenance.log_probability == -4.0
     assert len(by_reason["short"].provenance.prototypes) == 2
-    counts = {
-        reason: sum(p.provenance.details["rejected"] == reason for p in found.turned_down) for reason in by_reason
-    }
-    assert all(counts[reason] == min(sampling.SHOWN, found.rejected[reason]) for reason in counts)
+    counts = Counter(pair.provenance.details["rejected"] for pair in found.turned_down)
+    assert counts == {reason: min(sampling.SHOWN, found.rejected[reason]) for reason in by_reason}
 
 
 @pytest.mark.slow
@@ -470,7 +468,6 @@ def test_a_batch_that_is_too_large_for_the_gpu_says_what_to_lower(monkeypatch: p
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     monkeypatch.setattr(batches, "generate", full)
-    with pytest.raises(
-        RecombineError, match=r"8 candidates of each of 2 networks at a time\. Lower the batch.* to 2\."
-    ):
+    message = r"8 candidates of each of 2 networks at a time\. Lower the batch.* to 2\."
+    with pytest.raises(RecombineError, match=message):
         sampler(seeds=(1, 2)).sample(3, [3, 4])

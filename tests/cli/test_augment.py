@@ -123,9 +123,8 @@ def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format
 
 @pytest.mark.usefixtures("tiny_in_agreement")
 def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, train: Path, tmp_path: Path) -> None:
-    done = run(
-        "augment", train, "-n", 5, "--epochs", 10, "--device", "cpu", "--threads", 1, "-o", tmp_path / "new.jsonl"
-    ).ok
+    options = ("-n", 5, "--epochs", 10, "--device", "cpu", "--threads", 1)
+    done = run("augment", train, *options, "-o", tmp_path / "new.jsonl").ok
     made = files.read(tmp_path / "new.jsonl")
     assert made
     assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)

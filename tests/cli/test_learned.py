@@ -198,9 +198,8 @@ def test_lack_of_memory_is_a_sentence_and_other_errors_of_torch_are_bugs(
 
 def test_half_are_gecas_and_networks_make_up_for_what_it_cannot_make(run: Run, train: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.jsonl"
-    done = run(
-        "augment", train, "--method", "both", "-o", new, "--no-resample", "-n", 30, "--neighborhood", "swap", "--json"
-    ).ok
+    options = ("--method", "both", "--no-resample", "-n", 30, "--neighborhood", "swap", "--json")
+    done = run("augment", train, *options, "-o", new).ok
     assert "geca: 11 of 15 samples. GECA can make only 11 novel pairs" in done.err
     made = files.read(new)
     assert Counter(sample.provenance.method for sample in made) == {"geca": 11, "recombination": 19}

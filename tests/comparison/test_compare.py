@@ -147,9 +147,8 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
     assert run.curves[0].steps[-1] == REPORTED["Training 12 predictors"][0]
-    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_GECA] * 12 + [
-        OVERSAMPLE
-    ] * 12
+    shown = [method for method in (LEARNED, "spans", BY_GECA, OVERSAMPLE) for _ in range(12)]
+    assert [sample.method for sample in run.samples] == shown
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):
@@ -189,9 +188,8 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     again = compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / PREDICTORS).exists()
     said: list[str] = []
-    over = compare(
-        task_split(), PLAN, folder=tmp_path, display=Display(say=said.append)
-    )  # as after a kill between training and writing
+    # As after a kill between training and writing.
+    over = compare(task_split(), PLAN, folder=tmp_path, display=Display(say=said.append))
     assert not any("starts over" in sentence for sentence in said)
     assert record(over) == record(found)
     forget(tmp_path)
