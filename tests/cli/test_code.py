@@ -32,6 +32,8 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
     assert as_words.err == f"Next: recombine augment {commands} --tokens words -n 400 -o augmented.jsonl\n"
     new = tmp_path / "new.tsv"
     assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
+    assert run("export", commands, new, "--to", "tsv", "-o", tmp_path / "out").ok
+    assert (tmp_path / "out/train.tsv").read_text() == commands.read_text() + new.read_text()
     with new.open("a") as stream:
         stream.write("play nothing\tno JSON\n")  # so that this file alone would be one of words
     done = run("audit", new, "--train", commands)
