@@ -114,6 +114,7 @@ def with_method(text: str) -> str:
         (JSONL, (with_method(f'"log_probability": 1{"0" * 400}'),), "; expected a number"),
         (JSONL, (with_method('"sources": ["1:1"]'),), "1 sources; expected one for each of the 2"),
         (JSONL, (with_method('"sources": ["own:x", "1:1"]'),), "found 'own:x' among the sources; expected"),
+        (JSONL, (with_method('"details": {"a": []}'),), "provenance.details.a is a list; expected"),
     ],
 )
 def test_errors_name_the_line_and_what_was_found(format: Format, texts: tuple[str, ...], found: str) -> None:
