@@ -3,7 +3,9 @@
 import io
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")  # before torch is imported, as commands do
 
@@ -13,7 +15,9 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from browser import Page, browser
 from commands import Outcome, Run
+from two_nodes import two_nodes
 
 torch.set_num_threads(1)
 # A busy machine is slow, not wrong. Half of the usual examples each time, and others each time.
@@ -40,3 +44,15 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Outcome(ended.value.code, captured.out, captured.err)
 
     return invoke
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Page]:
+    with browser() as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with two_nodes() as nodes:
+        yield nodes

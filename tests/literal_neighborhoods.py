@@ -11,6 +11,11 @@ from recombine.inflection import Inflection
 Rows = set[tuple[int, ...]]
 
 BOUNDS = st.sampled_from([0.3, 0.5, 0.7, 1.0])
+WORDS = [
+    Inflection(lemma, tags, lemma).for_generation
+    for lemma in ("ab", "cd")
+    for tags in (("V", "PST"), ("V", "FUT"), ("N",), ("V", "PST", "SG"))
+]
 
 
 def lev(a: Tokens, b: Tokens) -> float:

@@ -7,7 +7,9 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from recombine.data.vocabulary import BOS, EOS, PAD, SEP
+from recombine.data.vocabulary import BOS, EOS, PAD, SEP, Vocabulary
+from recombine.decoding.trace import Trace, trace
+from recombine.example import SEPARATOR, Tokens
 from recombine.models.architecture import Architecture
 from recombine.models.copying import target_log_probability, token_probabilities
 from recombine.models.layers import initialize
@@ -168,3 +170,13 @@ def every_sequence(steps: int) -> Tensor:
     rows = [[*words, EOS] for length in range(steps) for words in product((SEP, A, B), repeat=length)]
     rows += [list(words) for words in product((SEP, A, B), repeat=steps)]
     return torch.tensor([row + [PAD] * (steps - len(row)) for row in rows])
+
+
+CAPITALS = Vocabulary(("A", "B"))
+PROTOTYPES: list[Tokens] = [("A", SEPARATOR, "A", "A", "B"), ("B", SEPARATOR, "B"), ("A", "B", SEPARATOR, "A")]
+D: Tokens = ("B", "A", SEPARATOR, "B", "B", "A")
+
+
+def traced(model: Recombiner, d: Tokens = D) -> Trace:
+    """How a network generates d from as many prototypes as it takes."""
+    return trace(model, CAPITALS, prototypes=PROTOTYPES[: model.architecture.prototypes], d=d)

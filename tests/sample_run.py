@@ -39,10 +39,7 @@ def sample_run() -> dict[str, Any]:
         "network": "copying: 2 were tried in 9 s on 100 held-out examples: copying 0.91, no copying 0.84",
         "comparison": [_compared(method, number) for number, method in enumerate(METHODS)],
         "verdict": "Augmentation helps on rare examples (recombine 0.600, plain 0.000); on others, it cannot be told.",
-        "alignment": [
-            {**walk_left, "links": [1, 2, 0, 3, 2, 1, 3]},
-            {**hostile, "links": [0, 1, 1]},
-        ],
+        "alignment": [{**walk_left, "links": [1, 2, 0, 3, 2, 1, 3]}, {**hostile, "links": [0, 1, 1]}],
         "curves": [_curve(method, number) for number, method in enumerate(METHODS)],
         "samples": samples,
         "attention": [_attention(), *[None] * (len(samples) - 1)],

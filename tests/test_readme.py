@@ -120,21 +120,18 @@ def printed_by(start: Callable[[], object], folder: Path = ROOT) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.name)
-def test_tables_of_figures_are_those_of_the_records(page: Path) -> None:
+FIGURES = dict(zip(tables.PAGES, ("0.99 (1.00)", "**0.99 ± 0.01** | 1.00 ± 0.00"), strict=True))
+
+
+@pytest.mark.parametrize("page", FIGURES, ids=lambda page: page.name)
+def test_tables_of_figures_are_those_of_the_records_and_others_are_renewed(page: Path) -> None:
     text = page.read_text("utf-8")
-    assert text == tables.renewed(text), "run make tables"
+    assert FIGURES[page] in text
+    assert tables.renewed(text.replace(FIGURES[page], "0.98 (1.00)")) == text, "run make tables"
     assert re.findall(r"<!-- printed by ((?!COMMAND).*) -->", "".join(page.read_text("utf-8") for page in PAGES)) == [
         "recombine paper table1 --show --markdown",
         "recombine paper table2 --show --markdown --hints 8",
     ]
-
-
-def test_figures_that_are_not_those_of_the_records_are_noticed_and_renewed() -> None:
-    for page, figure in zip(tables.PAGES, ("0.99 (1.00)", "**0.99 ± 0.01** | 1.00 ± 0.00"), strict=True):
-        text = page.read_text("utf-8")
-        assert figure in text
-        assert tables.renewed(text.replace(figure, "0.98 (1.00)")) == text
 
 
 @pytest.mark.slow

@@ -53,11 +53,8 @@ def test_letters_tell_names_apart_that_are_new_together() -> None:
     assert not Alignment(strange).meanings.keys() & {"Kim", "Lee"}
 
 
-def test_no_word_calls_for_what_is_ignored() -> None:
+def test_no_word_calls_for_what_is_ignored_and_of_no_examples_nothing_is_known() -> None:
     assert Alignment(SPEECH, frozenset(("ann", "SEE"))).meanings.keys() == CALLED_FOR.keys() - {"Ann", "sees"}
-
-
-def test_of_no_examples_nothing_is_known() -> None:
     assert Alignment([]).meanings == Alignment([]).classes == {}
 
 

@@ -38,7 +38,6 @@ def commands(split: str) -> list[Example]:
 
 
 def pairs(found: Neighborhoods, examples: Sequence[Example]) -> Iterator[tuple[Example, Example]]:
-    assert found.offered is not None
     everything = [*examples, *found.parts]
     return ((everything[frame], everything[span]) for frame, span in found.offered)
 

@@ -1,24 +1,25 @@
-import pytest
+"""GECA: what it makes and says, in data by hand and of the whole of SCAN, where everything that it makes is right."""
 
+import time
+
+import pytest
+from texts import pair, pairs
+
+from recombine.augmentation.fragments import Code, Inventory, Proposals
 from recombine.augmentation.geca import GECA
+from recombine.data.scan import interpret, split
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 
-
-def example(text: str) -> Example:
-    x, y = text.split(" ▷ ")
-    return Example(tuple(x.split()), tuple(y.split()))
-
-
-TEXTBOOK = [example(text) for text in ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK")]
+TEXTBOOK = pairs("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK")
 
 
 def test_recombines_and_says_how() -> None:
     [made] = GECA().fit(TEXTBOOK).sample(1)
-    assert made == example("jump twice ▷ JUMP JUMP")
+    assert made == pair("jump twice ▷ JUMP JUMP")
     assert made.provenance.method == "geca"
-    assert made.provenance.prototypes == (example("walk twice ▷ WALK WALK"), example("jump ▷ JUMP"))
+    assert made.provenance.prototypes == (pair("walk twice ▷ WALK WALK"), pair("jump ▷ JUMP"))
     assert made.provenance.details == {
         "template": "_1 twice ▷ _2 _2",
         "replaced": "walk | WALK",
@@ -28,9 +29,9 @@ def test_recombines_and_says_how() -> None:
 
 
 def test_support_counts_the_templates_that_were_seen_with_both() -> None:
-    more = [*TEXTBOOK, example("jump twice ▷ JUMP JUMP"), example("walk thrice ▷ WALK WALK WALK")]
+    more = [*TEXTBOOK, pair("jump twice ▷ JUMP JUMP"), pair("walk thrice ▷ WALK WALK WALK")]
     [made] = GECA().fit(more).sample(1)
-    assert made == example("jump thrice ▷ JUMP JUMP JUMP")
+    assert made == pair("jump thrice ▷ JUMP JUMP JUMP")
     assert made.provenance.details["support"] == 2
 
 
@@ -73,7 +74,7 @@ def test_tokens_that_look_like_gaps_or_borders_are_tokens() -> None:
 
 def test_draws_among_all_proposals_and_not_in_their_order() -> None:
     verbs = [f"v{i}" for i in range(30)]
-    examples = [Example((verb,), (verb.upper(),)) for verb in verbs] + [example("v0 twice ▷ V0 V0")]
+    examples = [Example((verb,), (verb.upper(),)) for verb in verbs] + [pair("v0 twice ▷ V0 V0")]
     geca = GECA().fit(examples)
     everything = {pair.x[0] for pair in geca.sample(1000)}
     assert everything == set(verbs[1:])
@@ -99,9 +100,40 @@ def test_needs_two_different_examples(examples: list[Example], found: str) -> No
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"fragment_size": 10**12}, {"novel": "inputs"}],
+    "settings", [{"fragment_size": 0}, {"gaps": 0}, {"gaps": 10}, {"fragment_size": 10**12}, {"novel": "inputs"}]
 )
 def test_settings_that_make_no_sense(settings: dict[str, int | str]) -> None:
     with pytest.raises(RecombineError, match=str(next(iter(settings.values())))):
         GECA(**settings).fit(TEXTBOOK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "number", "tested"), [("jump", 7706, 7706), ("around-right", 2740, 2272)])
+def test_makes_every_pair_it_can_in_seconds_and_all_are_right(name: str, number: int, tested: int) -> None:
+    dataset = split(name)
+    start = time.process_time()
+    geca = GECA().fit(dataset.train)
+    geca.sample(400)
+    assert time.process_time() - start < 10
+    made = geca.sample(20_000)
+    assert len(made) == number
+    assert all(interpret(pair.x) == pair.y for pair in made)
+    assert len(set(made) & set(dataset.test)) == tested
+
+
+@pytest.mark.parametrize(("size", "gaps", "length"), [(1, 2, 2_000), (1, 9, 40), (32, 2, 100)])
+def test_an_example_with_too_many_choices_is_left_out_with_a_sentence(size: int, gaps: int, length: int) -> None:
+    tokens = tuple(map(str, range(length)))
+    walks = [Example((verb, *times), (verb, *times)) for verb in ("a", "b") for times in ((), ("c",))][:-1]
+    geca = GECA(fragment_size=size, gaps=gaps, novel="pair")
+    made = geca.fit([*walks, Example(tokens, tokens)]).sample(9)
+    assert list(made) == list(geca.fit(walks).sample(9)) != []
+    assert "the longest 1 have too many fragments" in made.shortfall
+
+
+def test_if_there_are_too_many_choices_together_the_longest_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.augmentation.fragments.MAX_TOGETHER", 60)
+    examples = [Example(tuple("abcdef"[:length]), ("A",)) for length in (5, 1, 3, 2, 4)]  # 28, 6, 15, 10, 21 choices
+    code = Code(examples)
+    sequences = [code.encode(example) for example in examples]
+    assert Proposals(sequences, Inventory(sequences, fragment_size=1, gaps=2)).left_out == 1

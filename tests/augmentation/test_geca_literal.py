@@ -127,11 +127,3 @@ def test_equals_the_rules_whether_or_not_sides_share_tokens(
     found = GECA(**options).fit(examples).sample(100_000)
     assert set(found) == expected
     assert len(found) == len(expected)
-
-
-def test_the_literal_rules_on_the_textbook_case() -> None:
-    walk, jump, twice = (
-        Example(tuple(x.split()), tuple(y.split()))
-        for x, y in [("walk", "WALK"), ("jump", "JUMP"), ("walk twice", "WALK WALK")]
-    )
-    assert literal_geca([walk, jump, twice], 1, 2) == {Example(("jump", "twice"), ("JUMP", "JUMP"))}

@@ -5,15 +5,11 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from texts import pairs
 
 from recombine.augmentation.phrases import Phrases
 from recombine.data import scan
 from recombine.example import Example, Tokens
-
-
-def examples(*texts: str) -> list[Example]:
-    pairs = (text.split(" ▷ ") for text in texts)
-    return [Example(tuple(x.split()), tuple(y.split())) for x, y in pairs]
 
 
 def drawn(known: list[Example], n: int = 300, novel: str = "input", seed: int = 0) -> list[Example]:
@@ -32,7 +28,7 @@ def commands() -> list[Example]:
     """A part of SCAN's commands, of which one has "turn left"."""
     words = {"walk", "jump", "turn", "left", "right", "around", "twice", "and", "after"}
     some = [x for x in scan.commands() if words.issuperset(x) and not mentions(x, "turn left")]
-    return [*examples("turn left ▷ I_TURN_LEFT"), *shuffled([Example(x, scan.interpret(x)) for x in some], 400)]
+    return [*pairs("turn left ▷ I_TURN_LEFT"), *shuffled([Example(x, scan.interpret(x)) for x in some], 400)]
 
 
 NOUNS = ("city", "river", "lake", "state")
@@ -201,8 +197,8 @@ def test_a_word_that_is_there_twice_calls_for_its_token_next_to_what_its_neighbo
 
 
 def test_where_pairs_of_frames_contradict_each_other_is_no_rule() -> None:
-    known = examples("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d", "call a ▷ b e", "call f ▷ g e")
-    phrases = Phrases([*known, *examples("say f ▷ g")])
+    known = pairs("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d", "call a ▷ b e", "call f ▷ g e")
+    phrases = Phrases([*known, *pairs("say f ▷ g")])
     words = {(one.x[0], other.x[0]) for one, other in phrases.rules if one.is_word and other.is_word}
     assert phrases.refuted == {("a", "c"), ("c", "a")}
     assert words >= {("a", "f"), ("f", "a")}
@@ -211,7 +207,7 @@ def test_where_pairs_of_frames_contradict_each_other_is_no_rule() -> None:
 
 @pytest.mark.parametrize("novel", ["input", "both", "pair"])
 def test_what_must_be_new_is_new(novel: str) -> None:
-    known = [*commands()[:120], *examples("look twice and run ▷ I_RUN")]  # its output is wrong
+    known = [*commands()[:120], *pairs("look twice and run ▷ I_RUN")]  # its output is wrong
     samples = drawn(known, 200, novel)
     assert len(samples) == 200
     assert not set(samples) & set(known)
@@ -233,13 +229,13 @@ MADE = {"say b twice ▷ B B", "say c twice ▷ C C", "say a now ▷ A now", "sa
     ids=["brackets", "numbers", "lengths"],
 )
 def test_odd_examples_do_not_spoil_what_others_show(odd: tuple[str, ...]) -> None:
-    assert {str(sample) for sample in drawn(examples(*SAY, *odd))} >= MADE
+    assert {str(sample) for sample in drawn(pairs(*SAY, *odd))} >= MADE
 
 
 def test_a_known_input_that_is_too_long_to_be_cut_is_no_new_one() -> None:
-    assert not any(sample.x == ("say", "c", "twice") for sample in drawn(examples(*SAY, f"say c twice ▷ {'C ' * 400}")))
+    assert not any(sample.x == ("say", "c", "twice") for sample in drawn(pairs(*SAY, f"say c twice ▷ {'C ' * 400}")))
 
 
 @pytest.mark.parametrize("texts", [[f"say {word} ▷ A B" for word in "abcd"], [f"say it ▷ {word}" for word in "abcd"]])
 def test_nothing_is_made_where_a_side_never_changes(texts: list[str]) -> None:
-    assert drawn(examples(*texts)) == []
+    assert drawn(pairs(*texts)) == []

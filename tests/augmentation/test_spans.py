@@ -1,5 +1,6 @@
 import own_files
 import pytest
+from texts import pair, pairs
 
 from recombine.augmentation.resample import find_rare
 from recombine.augmentation.spans import Spans
@@ -7,27 +8,15 @@ from recombine.data import scan
 from recombine.errors import RecombineError
 from recombine.example import Example
 
-
-def example(text: str) -> Example:
-    x, y = text.split(" ▷ ")
-    return Example(tuple(x.split()), tuple(y.split()))
-
-
-def examples(*texts: str) -> list[Example]:
-    return [example(text) for text in texts]
-
-
-SONGS = examples(
-    "play Yesterday ▷ song Yesterday", "play La Mer loud ▷ song La Mer loud", "play Imagine ▷ song Imagine"
-)
+SONGS = pairs("play Yesterday ▷ song Yesterday", "play La Mer loud ▷ song La Mer loud", "play Imagine ▷ song Imagine")
 
 
 def made(*texts: str) -> set[str]:
-    return {str(sample) for sample in Spans().fit(examples(*texts)).sample(100)}
+    return {str(sample) for sample in Spans().fit(pairs(*texts)).sample(100)}
 
 
 def test_a_piece_takes_the_place_of_another_seen_in_the_same_context() -> None:
-    known = [*SONGS, example("play La Mer ▷ song La Mer")]
+    known = [*SONGS, pair("play La Mer ▷ song La Mer")]
     found = {str(sample): sample.provenance for sample in Spans().fit(known).sample(100)}
     assert found.keys() == {"play Yesterday loud ▷ song Yesterday loud", "play Imagine loud ▷ song Imagine loud"}
     provenance = found["play Imagine loud ▷ song Imagine loud"]
@@ -49,15 +38,9 @@ def test_contexts_of_outputs_count_as_well() -> None:
     ("texts", "expected"),
     [
         # every occurrence leaves, and all that it stands for
-        (
-            ("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK"),
-            {"jump twice ▷ JUMP JUMP"},
-        ),
+        (("walk ▷ WALK", "jump ▷ JUMP", "walk twice ▷ WALK WALK"), {"jump twice ▷ JUMP JUMP"}),
         # all that could be made is known
-        (
-            ("call Ann ▷ ann", "tell Bob of Eve ▷ eve bob", "call Bob ▷ bob", "tell Ann of Eve ▷ eve ann"),
-            set(),
-        ),
+        (("call Ann ▷ ann", "tell Bob of Eve ▷ eve bob", "call Bob ▷ bob", "tell Ann of Eve ▷ eve ann"), set()),
         # synonyms stand for the same, so neither takes the other's place
         (("ring Ann ▷ call ann", "phone Ann ▷ call ann"), set()),
     ],
@@ -85,19 +68,20 @@ def test_of_synonyms_in_one_example_neither_leaves() -> None:
 
 
 def test_a_mistake_in_the_data_is_overlooked() -> None:
-    wrong = [example("say bye 0 ▷ hello")]
-    greetings = [example(f"say bye {number} ▷ bye {number}") for number in range(30)]
-    known = [*wrong, *greetings[1:], *examples("say hi 31 ▷ hi 31", "say hi 5 ▷ hi 5")]
+    wrong = [pair("say bye 0 ▷ hello")]
+    greetings = [pair(f"say bye {number} ▷ bye {number}") for number in range(30)]
+    known = [*wrong, *greetings[1:], *pairs("say hi 31 ▷ hi 31", "say hi 5 ▷ hi 5")]
     samples = Spans().fit(known).sample(100)
-    assert example("say hi 7 ▷ hi 7") in samples.examples
-    assert example("say bye 31 ▷ bye 31") in samples.examples
+    assert pair("say hi 7 ▷ hi 7") in samples.examples
+    assert pair("say bye 31 ▷ bye 31") in samples.examples
     assert not any("hello" in sample.y for sample in samples)
 
 
 @pytest.mark.parametrize("split", ["jump", "around-right", "opposite-right"])
-def test_all_samples_of_scan_are_right(split: str) -> None:
+def test_all_samples_of_scan_are_right(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.augmentation.phrases.STALE", 300)
     train = scan.split(split).train[::20] if split != "jump" else scan.split(split).train[-1_500:]
-    known = list(dict.fromkeys([*train, example("jump ▷ I_JUMP")]))
+    known = list(dict.fromkeys([*train, pair("jump ▷ I_JUMP")]))
     samples = Spans().fit(known).sample(200, accept=find_rare(known).resampler)
     assert len(samples) > 100
     assert all(scan.interpret(sample.x) == sample.y for sample in samples)
@@ -120,19 +104,19 @@ def test_most_samples_of_small_files_are_right_and_new_and_name_the_source_of_ea
 
 @pytest.mark.parametrize(("novel", "expected"), [("input", False), ("pair", True)])
 def test_a_known_input_is_no_new_one(novel: str, expected: bool) -> None:
-    known = examples("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d")
+    known = pairs("say a ▷ b", "say c ▷ d", "say a twice ▷ b b", "say c twice ▷ d")
     found = Spans(novel=novel).fit(known).sample(10)
-    assert (example("say c twice ▷ d d") in found.examples) is expected
+    assert (pair("say c twice ▷ d d") in found.examples) is expected
 
 
 def test_an_input_gets_one_output() -> None:
-    known = examples("in 1 h ▷ A 1 R 1", "in 4 h ▷ A 4 R 1", "in 1 h now ▷ A 1 R 1 N", "in 4 m ▷ A 4 R 4")
+    known = pairs("in 1 h ▷ A 1 R 1", "in 4 h ▷ A 4 R 1", "in 1 h now ▷ A 1 R 1 N", "in 4 m ▷ A 4 R 4")
     inputs = [sample.x for sample in Spans(novel="pair").fit(known).sample(100)]
     assert len(inputs) == len(set(inputs))
 
 
 def test_marks_stand_for_nothing_by_their_letters() -> None:
-    known = examples("ok ? ! ▷ -> A ;", "ok b ▷ A B")
+    known = pairs("ok ? ! ▷ -> A ;", "ok b ▷ A B")
     assert not Spans().fit(known)._fitted.stands_for.keys() & {("?",), ("!",)}
 
 

@@ -51,24 +51,6 @@ def test_contradictory_examples_are_told_of(run: Run, train: Path, tmp_path: Pat
     assert "2 examples have an input that another has" in run(*words, "-o", tmp_path / "two.jsonl").ok.err
 
 
-def test_a_shortfall_is_told_and_no_failure(run: Run, train: Path, tmp_path: Path) -> None:
-    done = augment(run, train, "-n", 5000, "-o", tmp_path / "new.jsonl", "--json").ok
-    report = done.document
-    assert report["requested"] == 5000
-    assert 0 < report["kept"] < 5000
-    assert report["shortfall"]
-    assert report["shortfall"] in done.err
-    assert len(files.read(tmp_path / "new.jsonl")) == report["kept"]
-
-
-def test_epsilon_keeps_what_has_something_rare(run: Run, train: Path, tmp_path: Path) -> None:
-    options = ("-n", 10, "-o", tmp_path / "new.jsonl", "--epsilon", "0.05", "--json")
-    report = augment(run, train, *options).document
-    made = files.read(tmp_path / "new.jsonl")
-    assert len(made) == report["kept"]
-    assert all("jump" in sample.x for sample in made)
-
-
 def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_path: Path) -> None:
     done = augment(run, train, "-o", tmp_path / "new.jsonl", "--epsilon", "0.001", method="oversample")
     assert (done.code, done.out) == (1, "")
@@ -76,11 +58,17 @@ def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_p
     assert not (tmp_path / "new.jsonl").exists()
 
 
-def test_coincidences_with_a_test_set(run: Run, train: Path, tmp_path: Path) -> None:
+def test_a_shortfall_is_no_failure_and_told_as_are_coincidences_with_a_test_set(
+    run: Run, train: Path, tmp_path: Path
+) -> None:
     test = tmp_path / "test.tsv"
     test.write_text("jump twice\tI_JUMP I_JUMP\njump thrice\tNO\n")
     done = augment(run, train, "-n", 5000, "--test", test, "-o", tmp_path / "new.jsonl", "--json")
     report = done.document
+    assert report["requested"] == 5000
+    assert 0 < report["kept"] == len(files.read(tmp_path / "new.jsonl")) < 5000
+    assert report["shortfall"]
+    assert report["shortfall"] in done.err
     assert (report["pairs_in_test"], report["inputs_in_test"]) == (1, 2)
     assert "Of these, 1 are test pairs and 2 have a test input." in done.err
 
@@ -89,13 +77,6 @@ def test_a_pipe_gives_the_same_bytes_as_files(run: Run, train: Path, tmp_path: P
     augment(run, train, "-n", 5, "-o", tmp_path / "new.jsonl")
     done = augment(run, "-", "-n", 5, "-o", "-", stdin=train.read_text())
     assert done.out == (tmp_path / "new.jsonl").read_text()
-
-
-def test_word_forms_come_out_in_three_columns(run: Run, words: Path, tmp_path: Path) -> None:
-    assert augment(run, words, "-n", 4, "-o", tmp_path / "new.tsv").ok
-    made, known = files.read_inflections(tmp_path / "new.tsv"), files.read_inflections(words)
-    assert len(made) == 4
-    assert not set(known).intersection(made)
 
 
 def test_paradigms_are_for_word_forms(run: Run, words: Path, train: Path, tmp_path: Path) -> None:
@@ -112,6 +93,7 @@ def test_more_gaps_fill_up_what_one_does_not_give(run: Run, words: Path, tmp_pat
         assert ("With --gaps 2 there are more" in done.err) == (gaps is None)
         made[gaps] = set(files.read_inflections(tmp_path / f"{gaps}.tsv"))
     assert made[None] == made[1] < made[2]
+    assert not made[2] & {*files.read_inflections(words)}
 
 
 def test_samples_that_contradict_each_other_are_told_of(run: Run, tmp_path: Path) -> None:
@@ -141,9 +123,8 @@ def test_samples_of_word_forms_are_audited_next(run: Run, tmp_path: Path, format
 
 @pytest.mark.usefixtures("tiny_in_agreement")
 def test_by_default_a_network_makes_samples_that_are_rare_and_agree(run: Run, train: Path, tmp_path: Path) -> None:
-    done = run(
-        "augment", train, "-n", 5, "--epochs", 10, "--device", "cpu", "--threads", 1, "-o", tmp_path / "new.jsonl"
-    ).ok
+    options = ("-n", 5, "--epochs", 10, "--device", "cpu", "--threads", 1)
+    done = run("augment", train, *options, "-o", tmp_path / "new.jsonl").ok
     made = files.read(tmp_path / "new.jsonl")
     assert made
     assert all("jump" in sample.x and "I_JUMP" in sample.y for sample in made)

@@ -7,10 +7,6 @@ import own_files
 import pytest
 from commands import Run, assert_is_sentence
 
-from recombine.data import files
-from recombine.data.code import join
-from recombine.data.export import TOOLKITS
-
 TOLD = "All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.\n"
 
 
@@ -36,6 +32,8 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
     assert as_words.err == f"Next: recombine augment {commands} --tokens words -n 400 -o augmented.jsonl\n"
     new = tmp_path / "new.tsv"
     assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
+    assert run("export", commands, new, "--to", "tsv", "-o", tmp_path / "out").ok
+    assert (tmp_path / "out/train.tsv").read_text() == commands.read_text() + new.read_text()
     with new.open("a") as stream:
         stream.write("play nothing\tno JSON\n")  # so that this file alone would be one of words
     done = run("audit", new, "--train", commands)
@@ -59,24 +57,6 @@ def test_code_is_suggested_where_other_words_have_brackets(run: Run, tmp_path: P
     done = run("inspect", path, "--neighborhood", "none")
     assert done.err.startswith("Warning: outputs have brackets or quotes in one token with words, such as ")
     assert f"augment {path} --tokens code" in done.err
-
-
-@pytest.mark.parametrize("kind", own_files.KINDS)
-def test_samples_and_exports_are_texts_and_can_be_read_back(run: Run, tmp_path: Path, kind: str) -> None:
-    path, samples = written(tmp_path, kind), {}
-    for name in ("new.tsv", "new.jsonl"):
-        assert run(
-            "augment", path, "--tokens", "code", "--method", "spans", "--no-resample", "-n", 20, "-o", tmp_path / name
-        ).ok
-        samples[name] = [(join(each.x), join(each.y)) for each in files.read(tmp_path / name, tokens="code")]
-    assert samples["new.tsv"] == samples["new.jsonl"]
-    assert [tuple(line.split("\t")) for line in (tmp_path / "new.tsv").read_text().splitlines()] == samples["new.tsv"]
-    for to in TOOLKITS:
-        assert run("export", path, tmp_path / "new.tsv", "--tokens", "code", "--to", to, "-o", tmp_path / to).ok
-    lines = (tmp_path / "tsv" / "train.tsv").read_text().splitlines()
-    assert lines == [*path.read_text().splitlines(), *("\t".join(sample) for sample in samples["new.tsv"])]
-    rows = [json.loads(line) for line in (tmp_path / "hf" / "new.jsonl").read_text().splitlines()]
-    assert [(row["input"], row["output"]) for row in rows] == samples["new.tsv"]
 
 
 def test_samples_of_code_are_not_taken_for_words(run: Run, tmp_path: Path) -> None:

@@ -15,22 +15,22 @@ QUICK = ("--epochs", 2, "-n", 5, "--seeds", 2)
 
 def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    done = run("compare", train, *QUICK, "--methods", "geca, oversample", "-o", folder).ok
+    done = run("compare", train, *QUICK, "--methods", "geca, oversample, auto", "-o", folder).ok
     table, verdict = done.out.rstrip().split("\n\n")
-    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversample", "geca"]
+    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversample", "geca", "auto"]
     network, _, verdict = verdict.partition("\n")
     assert network == f"Predictors: {read_run(folder).network}."
     assert verdict == read_run(folder).verdict
     assert read_run(folder).title == "train.tsv"
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
         "run.json",
-        *(f"samples/{method}.{seed}.jsonl" for method in ("geca", "oversample") for seed in (0, 1)),
+        *(f"samples/{method}.{seed}.jsonl" for method in ("geca", "oversample", "auto") for seed in (0, 1)),
     }
     assert len(files.read(folder / "samples/geca.1.jsonl")) == 5
-    assert "Training 6 predictors: 100 %" in done.err
+    assert "Training 8 predictors: 100 %" in done.err
     assert f"recombine report {folder} -o report.html" in done.err
     assert verdict.startswith("It takes more to tell: about 63 test examples. ")
-    again = f"--methods 'geca, oversample' --seeds 2 --count 5 --epochs 2 --test FILE -o {folder}-2"
+    again = f"--methods 'geca, oversample, auto' --seeds 2 --count 5 --epochs 2 --test FILE -o {folder}-2"
     assert done.last == f"Next: recombine compare {train} {again}"
     assert_is_sentence(run("compare", train, *QUICK, "-o", folder), ["exists already", "--force"])
 
@@ -52,14 +52,6 @@ def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path
     before, _, _ = done.err.partition("Training")
     assert "\nWarning: Test examples with something rare in them: 1; a verdict on the rare takes 8 or more." in before
     assert "fewer than 8" in document["verdict"] or "takes 8 or more" in document["verdict"]  # by what was learned
-
-
-def test_what_augment_does_by_default_can_be_compared(run: Run, train: Path) -> None:
-    done = run("compare", train, *QUICK, "--methods", "auto").ok
-    assert [line.split()[0] for line in done.out.splitlines() if line.startswith(("plain ", "auto "))] == [
-        "plain",
-        "auto",
-    ]
 
 
 def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: Path, tmp_path: Path) -> None:

@@ -1,13 +1,11 @@
 """Whoever does the work, the same files come of it; what fails is named and leaves the rest alone."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Run, failing
-from two_nodes import two_nodes
 
 from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
@@ -16,12 +14,6 @@ ROWS = "recomb-2,recomb-2 + resampling"
 OPTIONS = ("--splits", "jump", "--seeds", 2, "--population", 3, "--tiny")
 DIFFERENT = ("seconds", "provenance", "digest", "date")
 """What files say of the time and place at which they were made."""
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with two_nodes() as nodes:
-        yield nodes
 
 
 def contents(folder: Path) -> dict[str, object]:

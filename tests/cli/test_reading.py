@@ -92,7 +92,7 @@ def test_names_of_columns_apply_to_the_files_that_have_them(run: Run, table: Pat
     test, new = tmp_path / "test.csv", tmp_path / "new.csv"
     test.write_text('said,"meant"\n28 May 1990,1990-05-28\n')
     options = (*LAYOUT, "--tokens", "characters")
-    made = run("augment", table, *options, "--method", "oversample", "-n", 5, "--test", test, "-o", new).ok
+    assert run("augment", table, *options, "--method", "oversample", "-n", 5, "--test", test, "-o", new).ok
     assert new.read_text().startswith("input,output\n")
     found = run("audit", new, "--train", table, "--test", test, *options, "--json").ok
     assert (found.document["n"], found.document["novel"]) == (5, 0)
@@ -100,12 +100,8 @@ def test_names_of_columns_apply_to_the_files_that_have_them(run: Run, table: Pat
     plain = tmp_path / "plain.tsv"
     plain.write_text("28 May 1990\t1990-05-28\n")
     plain.with_name("new.jsonl").write_text('{"x": "a", "y": "b"}\n')
-    for options in (
-        LAYOUT,
-        ("--columns", "2,3"),
-    ):  # the training file has neither
-        made = run("inspect", tmp_path / ("plain.tsv" if options == LAYOUT else "new.jsonl"), *options)
-        assert made.code == 2, made.err
+    for file, options in ((plain, LAYOUT), (plain.with_name("new.jsonl"), ("--columns", "2,3"))):  # it has neither
+        assert run("inspect", file, *options).code == 2
 
 
 @pytest.mark.parametrize("options", [(), LAYOUT, ("--format", "tsv")])

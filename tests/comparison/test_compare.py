@@ -129,17 +129,6 @@ def test_where_one_of_two_made_nothing_both_is_the_other(found: Comparison) -> N
     assert _training(PLAN, without, found.history).without_samples == [BY_GECA, LEARNED, BOTH]
 
 
-def test_samples_and_test_examples_are_rare_by_the_same_definition() -> None:
-    """No token is rare here, so pairs are: if a test set is given, those that training never showed."""
-    verbs, ways = ("walk", "run", "look", "hop"), ("left", "back", "up")
-    pairs = [Example((verb, way), (verb.upper(), way.upper())) for verb in verbs for way in ways]
-    split = given(pairs[:-1], [pairs[-1], pairs[0]])
-    assert split.rarity.kind == "pairs"
-    assert split.rare == (True, False)
-    samples = draw(split, Plan(methods=[BY_GECA], seeds=1, n=3)).samples[BY_GECA][0]
-    assert list(samples) == pairs[-1:]
-
-
 def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) -> None:
     write_run(record(found), tmp_path)
     run = read_run(tmp_path)
@@ -158,9 +147,8 @@ def test_the_document_is_what_a_report_reads(found: Comparison, tmp_path: Path) 
     assert all(len(point) == PLAN.seeds for curve in run.curves for point in (*curve.loss, *curve.held_out))
     assert run.curves[0].steps == tuple(run.curves[0].steps[0] * epoch for epoch in range(1, 6))
     assert run.curves[0].steps[-1] == REPORTED["Training 12 predictors"][0]
-    assert [sample.method for sample in run.samples] == [LEARNED] * 12 + ["spans"] * 12 + [BY_GECA] * 12 + [
-        OVERSAMPLE
-    ] * 12
+    shown = [method for method in (LEARNED, "spans", BY_GECA, OVERSAMPLE) for _ in range(12)]
+    assert [sample.method for sample in run.samples] == shown
     traced = [attention for attention in run.attention if attention is not None]
     assert len(traced) == min(TRACED, SAMPLES, PLAN.n)
     for attention, sample in zip(traced, run.samples, strict=False):
@@ -200,9 +188,8 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     again = compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / PREDICTORS).exists()
     said: list[str] = []
-    over = compare(
-        task_split(), PLAN, folder=tmp_path, display=Display(say=said.append)
-    )  # as after a kill between training and writing
+    # As after a kill between training and writing.
+    over = compare(task_split(), PLAN, folder=tmp_path, display=Display(say=said.append))
     assert not any("starts over" in sentence for sentence in said)
     assert record(over) == record(found)
     forget(tmp_path)

@@ -118,7 +118,6 @@ def test_a_pair_that_is_seen_once_is_rare_in_samples_and_tests() -> None:
     split = given(train, test)
     assert (split.phenomena, split.shortfall) == ((("turn", "left"),), "")
     assert all(split.rare)
-    assert split.rarity.resampler is not None
     assert [split.rarity.resampler(example) is None for example in split.test] == [*split.rare]
     assert hold_out(train).phenomena == split.phenomena
 

@@ -6,6 +6,7 @@ Run as a program, it prints samples of each case as JSON: the same, whatever the
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import torch
@@ -34,7 +35,9 @@ class Case:
     settings: dict[str, object]
     repeats: bool = False
 
+    @cached_property
     def fitted(self) -> Augmenter:
+        """Fitted once; tests draw from it, but do not change it."""
         return self.kind(**self.settings).fit(EXAMPLES)
 
 
@@ -84,7 +87,7 @@ def in_full(samples: Iterable[Example]) -> list[str]:
 
 def samples() -> dict[str, list[str]]:
     """Samples of all cases, by name."""
-    return {name: in_full(case.fitted().sample(30, seed=3)) for name, case in CASES.items()}
+    return {name: in_full(case.fitted.sample(30, seed=3)) for name, case in CASES.items()}
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="module")
 def fitted(case: Case) -> Augmenter:
-    return case.fitted()
+    return case.fitted
 
 
 def test_constructor_stores_its_settings_and_nothing_else(case: Case) -> None:

@@ -282,11 +282,7 @@ def test_inputs_come_alone_or_in_pairs(tmp_path: Path, name: str, content: str, 
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("f.tsv", "id\tq\n1\ta b\n"),
-        ("f.csv", "q,sql\na b,c\n"),
-        ("f.jsonl", '{"id": 1, "q": "a b"}\n'),
-    ],
+    [("f.tsv", "id\tq\n1\ta b\n"), ("f.csv", "q,sql\na b,c\n"), ("f.jsonl", '{"id": 1, "q": "a b"}\n')],
 )
 def test_named_inputs_need_no_outputs(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
@@ -308,3 +304,14 @@ def test_parallel_files_are_read_together(tmp_path: Path, names: tuple[str, str]
         files.read(x)
     with pytest.raises(RecombineError, match="parallel files are two"):
         files.write([Example(("a",), ("b",))], tmp_path / "f", format="parallel")
+
+
+def test_the_most_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "data.tsv"
+    file.write_text("a\tb\n" * 5)
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 5)
+    assert len(files.read(file)) == 5
+    monkeypatch.setattr(files, "MAX_EXAMPLES", 4)
+    with pytest.raises(RecombineError, match="more than 4 examples"):
+        files.read(file)
+    assert sum(1 for _ in files.iterate(file)) == 5  # what is gone through is not held

@@ -11,15 +11,7 @@ import pytest
 from commands import failing
 
 from recombine.data import output
-from recombine.data.output import (
-    all_or_none,
-    lock_of,
-    locked,
-    read_whole,
-    replacing,
-    replacing_folder,
-    sweep,
-)
+from recombine.data.output import all_or_none, lock_of, locked, read_whole, replacing, replacing_folder, sweep
 from recombine.errors import RecombineError
 
 HOLD = """
@@ -179,7 +171,6 @@ def holder(target: Path) -> "subprocess.Popen[str]":
     """Returns another process once it holds the lock, until its standard input is closed."""
     command = [sys.executable, "-c", HOLD, str(target)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
 

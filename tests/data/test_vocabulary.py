@@ -1,7 +1,12 @@
 from collections.abc import Sequence
 
-from recombine.data.vocabulary import LEAST, are_unlike, strange_tokens
+import pytest
+
+from recombine.data import vocabulary
+from recombine.data.vocabulary import LEAST, Vocabulary, are_unlike, strange_tokens
+from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
+from recombine.neighborhoods import LongLong
 
 DATES = [(f"{day} May {year}", f"{year}-05-{day}") for day in range(10, 28) for year in (1990, 2013)]
 WORDS = [Example(tuple(x.split()), tuple(y.split())) for x, y in DATES]
@@ -31,3 +36,13 @@ def test_outputs_of_one_word_each_have_nothing_in_common() -> None:
     classes = [Example((str(number),), (("odd", "even")[number % 2],)) for number in range(40)]
     assert not are_unlike(classes)
     assert not are_unlike([*WORDS, *classes])  # half of them are
+
+
+def test_the_largest_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabulary, "MAX_VOCABULARY", 5)
+    assert len(Vocabulary.of(COMMANDS).tokens) == 5
+    LongLong().build(COMMANDS)
+    monkeypatch.setattr(vocabulary, "MAX_VOCABULARY", 4)
+    for work in (Vocabulary.of, LongLong().build):
+        with pytest.raises(RecombineError, match="more than 4 different tokens"):
+            work(COMMANDS)

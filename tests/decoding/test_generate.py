@@ -2,19 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from networks import (
-    MORPHOLOGY,
-    PLAIN,
-    PRODUCIBLE,
-    SCAN,
-    VARIANTS,
-    A,
-    B,
-    batch,
-    every_sequence,
-    network,
-    one_at_a_time,
-)
+from networks import MORPHOLOGY, PLAIN, PRODUCIBLE, SCAN, VARIANTS, A, B, batch, every_sequence, network, one_at_a_time
 from scipy import stats
 from torch import Tensor
 

@@ -3,27 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from networks import MORPHOLOGY, SCAN, VARIANTS, network
+from networks import CAPITALS, MORPHOLOGY, PROTOTYPES, SCAN, VARIANTS, D, network, traced
 from slow_reference import Masks, Parameters, scan_steps
 
-from recombine.data.vocabulary import Vocabulary
-from recombine.decoding.trace import END, Trace, trace
+from recombine.decoding.trace import END, trace
 from recombine.errors import RecombineError
-from recombine.example import SEPARATOR, Tokens
-from recombine.models.recombiner import Recombiner
-
-VOCABULARY = Vocabulary(("A", "B"))
-PROTOTYPES: list[Tokens] = [("A", SEPARATOR, "A", "A", "B"), ("B", SEPARATOR, "B"), ("A", "B", SEPARATOR, "A")]
-D: Tokens = ("B", "A", SEPARATOR, "B", "B", "A")
+from recombine.example import SEPARATOR
 
 every_network = pytest.mark.parametrize("name", VARIANTS)
-
-
-def traced(model: Recombiner) -> Trace:
-    return trace(model, VOCABULARY, prototypes=PROTOTYPES[: model.architecture.prototypes], d=D)
-
-
-ids = VOCABULARY.encode
 
 
 @every_network
@@ -33,7 +20,7 @@ def test_everything_adds_up_and_nothing_is_copied_where_nothing_can_be(name: str
     count, steps = model.architecture.prototypes, len(D) + 1
     assert found.shares.shape == (steps, 2 + count)
     assert found.attention.shape[:2] == (count, steps)
-    assert found.probabilities.shape == found.written.shape == (steps, len(VOCABULARY))
+    assert found.probabilities.shape == found.written.shape == (steps, len(CAPITALS))
     assert found.probabilities.sum(-1) == pytest.approx(1)
     assert found.shares.sum(-1) == pytest.approx(1)
     assert found.attention.sum(-1) == pytest.approx(1)
@@ -51,7 +38,7 @@ def test_everything_adds_up_and_nothing_is_copied_where_nothing_can_be(name: str
 
 @pytest.mark.parametrize("stand_ins", [0, 3])
 def test_names_of_tokens_of_which_stand_ins_have_none(stand_ins: int) -> None:
-    found = traced(network(replace(SCAN, vocabulary=len(VOCABULARY) + stand_ins)))
+    found = traced(network(replace(SCAN, vocabulary=len(CAPITALS) + stand_ins)))
     assert found.tokens == (*D, END)
     assert found.prototypes == ((*PROTOTYPES[0], END), (*PROTOTYPES[1], END))
     assert found.vocabulary == ("", "", "", END, SEPARATOR, "A", "B", *[""] * stand_ins)
@@ -63,15 +50,19 @@ def test_names_of_tokens_of_which_stand_ins_have_none(stand_ins: int) -> None:
 def test_what_the_network_could_not_have_done_is_said() -> None:
     model = network(SCAN)
     with pytest.raises(RecombineError, match="has 2 prototypes, got 1"):
-        trace(model, VOCABULARY, prototypes=PROTOTYPES[:1], d=D)
+        trace(model, CAPITALS, prototypes=PROTOTYPES[:1], d=D)
     with pytest.raises(RecombineError, match="does not know the token 'C'"):
-        trace(model, VOCABULARY, prototypes=PROTOTYPES[:2], d=("C", SEPARATOR, "A"))
+        trace(model, CAPITALS, prototypes=PROTOTYPES[:2], d=("C", SEPARATOR, "A"))
 
 
 @torch.no_grad()
 def test_attention_and_shares_are_the_papers_equations() -> None:
     model = network(SCAN, seeds=(4, 5))
-    prototypes, target, size = [ids(tokens) for tokens in PROTOTYPES[:2]], ids(D), SCAN.vocabulary
+    prototypes, target, size = (
+        [CAPITALS.encode(tokens) for tokens in PROTOTYPES[:2]],
+        CAPITALS.encode(D),
+        SCAN.vocabulary,
+    )
     masks = Masks(torch.ones(2, 9, 1), *torch.ones(2, len(target), 1), torch.ones(len(target), SCAN.hidden))
     found = traced(model)
     for t, step in enumerate(scan_steps(Parameters(model, 0), prototypes, target, masks)):
@@ -85,7 +76,6 @@ def test_attention_and_shares_are_the_papers_equations() -> None:
 def test_a_gate_says_what_is_written_and_what_is_copied() -> None:
     """With all the gate's weights at zero the streams that have something to offer count alike."""
     model = network(replace(MORPHOLOGY, prototypes=2))
-    assert model.gate is not None
     with torch.no_grad():
         model.gate.weight.zero_()
         model.gate.bias.zero_()

@@ -6,22 +6,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from two_nodes import two_nodes, wait_until
+from two_nodes import wait_until
 
 from recombine.errors import RecombineError
 from recombine.execution.cluster import Ray
 from recombine.execution.executor import Job, Run, in_order
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    with two_nodes() as nodes:
-        yield nodes
 
 
 @pytest.fixture

@@ -248,11 +248,7 @@ def test_what_is_drawn_depends_on_the_strategy(strategy: str, beginning: Tokens,
     ("tokens", "known", "words"),
     [
         (["gel"], "gel", ["Put spaces between tokens: 'g e l'."]),
-        (
-            ["walc", "walc", "walk", "zzz"],
-            ["walk", "run"],
-            ["not know 'walc', 'zzz', in prototype 1.", "'walk'? It"],
-        ),
+        (["walc", "walc", "walk", "zzz"], ["walk", "run"], ["not know 'walc', 'zzz', in prototype 1.", "'walk'? It"]),
         (["zzz"], ["a", " "], ["It knows: ␣ a."]),  # a space can be seen
         ([f"bad{i}" for i in range(100)], [f"token{i}" for i in range(1000)], ["'bad4' and others", OTHERS]),
     ],

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import Page, browser
+from browser import Page
 from serving import Served, served
 from toy_task import QUICK_GENERATOR, TASK
 
@@ -23,12 +23,6 @@ HOSTILE = "<img/src=x/onerror=alert(1)>"
 SAMPLE = "[...document.querySelectorAll('#sample .text')].map((token) => token.textContent)"
 ENDED = f"{SAMPLE}.at(-1) === 'end' && document.getElementById('status').textContent.includes('log-probability')"
 FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Page]:
-    with browser() as page:
-        yield page
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,7 @@ def latent(**settings: float) -> Latent:
 
 
 @pytest.mark.parametrize(
-    ("size", "kappa", "count"),
-    [(2, 0.5, 20000), (3, 25, 20000), (10, 100, 10000), (32, 25, 5000), (32, 1, 5000)],
+    ("size", "kappa", "count"), [(2, 0.5, 20000), (3, 25, 20000), (10, 100, 10000), (32, 25, 5000), (32, 1, 5000)]
 )
 def test_cosines_have_the_moments_of_the_distribution(size: int, kappa: float, count: int) -> None:
     mean = torch.nn.functional.normalize(torch.randn(1, 1, size), dim=-1).expand(1, count, size)

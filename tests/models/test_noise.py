@@ -79,7 +79,6 @@ def test_what_is_passed_on_is_dropped_as_the_step_before_was_and_then_further(
     rates: tuple[float, float | None],
 ) -> None:
     first, further = (None if rate is None else Noise([0, 1]).drop(rate, PACKING, 40) for rate in rates)
-    assert first is not None
     assert torch.equal(torch.cat([each.bits for each in first.steps(PACKING)], dim=1), first.bits)
     both = first.passed_on(further, PACKING).steps(PACKING)
     for t in (1, 2):

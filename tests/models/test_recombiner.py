@@ -157,7 +157,6 @@ def test_a_feed_vector_dropped_twice_is_fed_back_as_it_was_written_from() -> Non
     second, _ = decode(model, context, first._replace(feed=first.feed * mask[:, 0]), previous[:, 1:])
     assert (mask == 0).any()
     torch.testing.assert_close(last.feed, second.feed)
-    assert model.write is not None
     written = model.write(second.feed * mask[:, 1])
     torch.testing.assert_close(scores.write[:, 1, ..., NEVER_WRITTEN:], written[..., NEVER_WRITTEN:])
 

@@ -15,11 +15,6 @@ from recombine.neighborhoods.omega import Omega, OneApart, Product, compatible, 
 from recombine.neighborhoods.rules import LongLong, LongShort, OnePrototype, Tagged
 
 EXAMPLES = [Example((a, b), (b, *c)) for a in "ab" for b in "abc" for c in ("", "a", "cc")] * 2
-WORDS = [
-    Inflection(lemma, tags, lemma).for_generation
-    for lemma in ("ab", "cd")
-    for tags in (("V", "PST"), ("V", "FUT"), ("N",), ("V", "PST", "SG"))
-]
 
 
 def drawn(omega: Omega, n: int = 40_000) -> Counter[tuple[int, ...]]:
@@ -80,9 +75,9 @@ def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
 
 
 def test_pairs_by_tags_and_sets_without_members() -> None:
-    tags = [{token for token in word.x if len(token) > 1} for word in WORDS]
-    different = {(i, j) for i, j in product(range(len(WORDS)), repeat=2) if tags[i] != tags[j]}
-    assert_uniform(drawn(compatible(Tagged().build(WORDS), WORDS)), different)
+    tags = [{token for token in word.x if len(token) > 1} for word in literal.WORDS]
+    different = {(i, j) for i, j in product(range(len(literal.WORDS)), repeat=2) if tags[i] != tags[j]}
+    assert_uniform(drawn(compatible(Tagged().build(literal.WORDS), literal.WORDS)), different)
     alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
     found = Neighborhoods(np.array([[0, 1, 1]], np.int32), "tagged")
     with pytest.raises(RecombineError, match="no compatible prototypes"):

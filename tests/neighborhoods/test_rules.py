@@ -1,4 +1,4 @@
-"""The contract that every neighborhood rule keeps, and each rule held against its definition."""
+"""The contract that every rule keeps, each rule held against its definition, and counts by others on SCAN."""
 
 import os
 import subprocess
@@ -13,11 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recombine.data.scan import split
 from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 from recombine.neighborhoods.neighborhood import Neighborhoods
 from recombine.neighborhoods.rules import NEIGHBORHOODS, LongLong, LongShort, OnePrototype, Swap, Tagged
+from recombine.paper.as_coded import LongShortAsCoded
 
 EVERYTHING = 10**6
 WEIGHTS = st.sampled_from([0.0, 0.25, 1.0])
@@ -203,3 +205,20 @@ def test_two_prototypes_by_score_1_and_score_2(words: list[Inflection], first: i
 def test_one_prototype_by_score_1(words: list[Inflection]) -> None:
     found = rows(Tagged(prototypes=1).build([word.for_generation for word in words]))
     assert found == {row[:2] for row in literal.tagged_firsts(words, first=4)}
+
+
+@pytest.mark.slow
+def test_long_long_on_around_right_leaves_six_examples_without() -> None:
+    found = LongLong(first=1, second=1).build(split("around-right").train)
+    assert found.passed["distinct examples"] == 15_225
+    assert found.passed["with a second prototype for it"] == 15_219
+
+
+@pytest.mark.slow
+def test_the_authors_long_short_on_jump_leaves_a_third_without() -> None:
+    train = split("jump").train
+    found = LongShortAsCoded().build(train)
+    assert 13_204 - found.passed["with a second prototype for these"] == pytest.approx(4_135, rel=0.05)
+    assert len(found) == pytest.approx(38_500, rel=0.05)
+    # Nothing else in the training set holds the word, so the paper's and the authors' conditions both rule it out.
+    assert train.index(Example(("jump",), ("I_JUMP",))) not in found.rows

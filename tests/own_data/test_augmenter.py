@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tiny_networks import PREDICTOR
+from tiny_networks import PREDICTOR, SAMPLING
 from toy_task import QUICK_GENERATOR, TASK
 
 from recombine import GECA, Augmenter, Both, Predictor
@@ -17,7 +17,8 @@ from recombine.example import Example
 from recombine.neighborhoods import LongShort
 from recombine.training import presets
 
-SETTINGS = {"network": QUICK_GENERATOR, "device": "cpu"}
+QUICK = {"network": QUICK_GENERATOR, "device": "cpu"}
+SETTINGS = {**QUICK, "sampling": SAMPLING}
 
 
 @cache
@@ -102,10 +103,18 @@ def test_a_function_that_gives_no_neighborhoods(rows: list[tuple[int, ...]], wor
         Augmenter(**SETTINGS, neighborhood=lambda _: rows).fit(TASK.train)
 
 
-def test_a_rule_may_be_named_or_given() -> None:
+def test_a_rule_may_be_named_or_given_and_progress_is_told() -> None:
     for rule, name in (("one-prototype", "one-prototype"), (LongShort(first=1), "long-short")):
-        augmenter = Augmenter(**SETTINGS, neighborhood=rule, epochs=1).fit(TASK.train)
+        told: list[int] = []
+        settings = {
+            **SETTINGS,
+            "neighborhood": rule,
+            "epochs": 1,
+            "progress": lambda done, *_, told=told: told.append(done),
+        }
+        augmenter = Augmenter(**settings).fit(TASK.train)
         assert augmenter.report_.choices["neighborhood"].name == name
+        assert told == sorted(told) != []
 
 
 def broken(examples: Sequence[Example]) -> list[tuple[int, int]]:
@@ -135,17 +144,11 @@ def test_settings_that_make_no_sense(settings: dict[str, object], words: str, mo
     monkeypatch.setattr(Recombination, "fit_on", lambda *_, **__: pytest.fail("it was trained"))
     for kind in (Augmenter, Predictor) if "neighborhood" not in settings else (Augmenter,):
         with pytest.raises(RecombineError, match=words):
-            kind(**{**SETTINGS, **settings}).fit(TASK.train)
-
-
-def test_progress_is_told() -> None:
-    told: list[int] = []
-    Augmenter(**SETTINGS, epochs=2, progress=lambda done, *_: told.append(done)).fit(TASK.train)
-    assert told == sorted(told) != []
+            kind(**{**QUICK, **settings}).fit(TASK.train)
 
 
 def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "rarity": None, "agreement": False, "seeds": 2}
+    settings = {**SETTINGS, "rarity": None, "agreement": False, "seeds": 2, "neighborhood": "long-short"}
     both = Both(**settings).fit(TASK.train)
     every = both.sample_each(9)
     by_rule = GECA(seeds=2).fit(TASK.train).sample_each(4)

@@ -18,17 +18,9 @@ from recombine.augmentation.resample import find_rare
 from recombine.augmentation.spans import Spans
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
+from recombine.own_data import augmenters
 from recombine.own_data.augmenters import LEAST_JUDGED
-from recombine.own_data.rehearsal import (
-    ITEMS,
-    MISSING,
-    NOTHING_NEW,
-    OFTEN,
-    Count,
-    Neighbors,
-    Rehearsal,
-    Rehearsed,
-)
+from recombine.own_data.rehearsal import ITEMS, MISSING, NOTHING_NEW, OFTEN, Count, Neighbors, Rehearsal, Rehearsed
 
 
 def examples_of(kind: str, pairs: int = 150) -> list[Example]:
@@ -45,6 +37,21 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 1)
 
 
+@pytest.fixture
+def once(little: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `little`, what was rehearsed with the same examples and time is not rehearsed again."""
+
+    def remembered(rules: augmenters._Rules, wanted: Validator | None) -> list[augmenters._Source]:
+        asked = (*rules.examples, wanted is None, rules.settings.rehearse)
+        if asked not in REHEARSED:
+            REHEARSED[asked] = rehearse(rules, wanted)
+        return REHEARSED[asked]
+
+    rehearse = augmenters._Rules._rehearsed
+    monkeypatch.setattr(augmenters._Rules, "_rehearsed", remembered)
+
+
+REHEARSED: dict[object, list[augmenters._Source]] = {}
 FEW = 90
 """As many questions as both rules make right samples of."""
 
@@ -181,7 +188,7 @@ def test_rehearsal_of_many_examples_keeps_what_is_rare(monkeypatch: pytest.Monke
         assert {example for example in examples if rare(example)} <= {*some}
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("once")
 @pytest.mark.parametrize("kind", own_files.KINDS)
 def test_samples_of_files_nobody_knows_are_right_and_vouched_for(kind: str) -> None:
     data = own_files.make(kind, 150)
@@ -189,7 +196,6 @@ def test_samples_of_files_nobody_knows_are_right_and_vouched_for(kind: str) -> N
     share = sum(data.oracle.right(" ".join(sample.x), " ".join(sample.y)) for sample in samples) / len(samples)
     assert share >= 0.8  # of 150 pairs; of 300, 90 to 100 in results/own-files.txt
     assert len({sample.x for sample in samples}) == len(samples)
-    assert samples.estimate is not None
     low, mean, high = samples.estimate
     assert low <= mean <= high
     assert share - 0.3 <= mean <= share + 0.1  # rather too low than too high
@@ -198,14 +204,16 @@ def test_samples_of_files_nobody_knows_are_right_and_vouched_for(kind: str) -> N
     assert f"about {mean:.0%} of them are right" in samples.account
 
 
-@pytest.mark.usefixtures("little")
-def test_rules_take_turns_and_the_same_seed_gives_the_same() -> None:
+@pytest.mark.usefixtures("once")
+def test_rules_take_turns_as_users_have_them_by_name_and_the_same_seed_gives_the_same() -> None:
     augmenter = rehearsed()
     samples = augmenter.sample(12)
     methods = [sample.provenance.method for sample in samples if sample.provenance]
     assert abs(methods.count("geca") - methods.count("spans")) <= 2
+    REHEARSED.clear()
     assert list(Auto().fit(examples_of("questions", FEW)).sample(12)) == list(samples)
-    assert augmenter.report_ is not None
+    by_rule = {sample for sample in augmenter.sample(50) if sample.provenance and sample.provenance.method == "geca"}
+    assert set() < by_rule <= {*GECA(rarity="auto").fit(examples_of("questions", FEW)).sample(100_000)}
     assert "frequent tokens made rare" in augmenter.report_.choices["method"].reason
     assert not augmenter.has_networks
     with pytest.raises(RecombineError, match="no networks were trained"):
@@ -239,10 +247,16 @@ def drawings(colors: Sequence[str] = ("red", "blue", "green", "black")) -> list[
     return [each for each in found if each.x[1:3] != ("green", "star") or each.x == ("big", "green", "star")]
 
 
+def some_drawings(rare: tuple[str, ...]) -> list[Example]:
+    """Most drawings of three colors, and few of others: two in pink, and a given one."""
+    few = [rare, ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
+    some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
+    return [*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]
+
+
 def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None:
     augmenter = Auto().fit(drawings())
     samples = augmenter.sample(40)
-    assert augmenter.report_ is not None
     assert augmenter.report_.choices["rarity"].name == "pairs"
     reason = augmenter.report_.choices["method"].reason
     assert "frequent pairs made rare" in reason
@@ -255,10 +269,7 @@ def test_where_no_word_is_rare_rare_pairs_take_turns_with_anything_new() -> None
 
 
 def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() -> None:
-    few = [("small", "violet", "dot"), ("big", "pink", "star", "twice"), ("tiny", "pink", "dot")]
-    some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
-    examples = [*some, *(Example(x, (x[0], x[1][:2], x[2].upper()) * (len(x) - 2)) for x in few)]
-    auto = Auto().fit(examples)
+    auto = Auto().fit(some_drawings(("small", "violet", "dot")))
     samples = auto.sample(60)
     colors = [next(iter({"violet", "pink"} & {*sample.x}), None) for sample in samples]
     count = sum(map(bool, colors))
@@ -266,9 +277,8 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     assert all(colors[:count])
     assert f"The first {count} have a rare token" in samples.account
     assert "Others are any new ones; rehearsed on 4 parts of the examples, left out: geca about" in samples.account
-    assert (
-        "parts of the examples, left out" not in auto.report_.choices["method"].reason
-    )  # rehearsed when it was needed
+    # Others were rehearsed when they were needed.
+    assert "parts of the examples, left out" not in auto.report_.choices["method"].reason
     assert colors.count("pink") > colors.count("violet")
     fewer = auto.sample(2 * colors.count("violet"))
     assert sum("pink" in sample.x for sample in fewer) == sum("violet" in sample.x for sample in fewer)
@@ -293,7 +303,7 @@ def test_nothing_is_made_of_doubtful_examples_unless_they_are_many() -> None:
     assert "left out" not in Auto().fit([*some, *few, mistaken, *many]).report_.choices
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("once")
 def test_any_others_are_of_the_surest_rule_first() -> None:
     samples = rehearsed("commands").sample(1000)
     told = re.search(r"The first (\d+) have a rare token", samples.account)
@@ -325,7 +335,7 @@ def test_without_rarity_anything_new_is_rehearsed_and_kept() -> None:
     assert samples.estimate is not None
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("once")
 def test_precision_keeps_what_reaches_it() -> None:
     examples = examples_of("questions", FEW)
     every = rehearsed().sample(60)
@@ -349,7 +359,7 @@ def test_nothing_is_made_of_noise() -> None:
         Auto().fit([Example(one.x, other.y) for one, other in zip(examples, others, strict=True)])
 
 
-def test_a_rule_with_few_samples_is_not_trusted(little: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_with_few_samples_is_not_trusted(once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 100_000)
     with pytest.raises(NothingMade, match="no rule can be trusted"):
         Auto().fit(examples_of("questions", FEW))
@@ -398,15 +408,13 @@ def test_word_forms_follow_by_rule_and_are_estimated() -> None:
     samples = auto.sample(100)
     assert len(samples) == 37
     assert all("[PST]" in sample.x and sample.y[-2:] == ("d", "i") for sample in samples)
-    assert samples.estimate is not None
     assert samples.estimate[1] > 0.8
-    assert auto.report_ is not None
     assert "frequent tags made rare" in auto.report_.choices["method"].reason
     assert samples.examples == Auto().fit(forms).sample(100).examples
     assert not Auto(precision=1.0).fit(forms).sample(100).examples or samples.estimate[1] == 1
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("once")
 def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learned(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,12 +431,3 @@ def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learne
         assert run("augment", train, "-n", 2, *option, "-o", tmp_path / "learned.jsonl").code == 130
     refused = run("augment", train, "--method", "geca", "--precision", 0.9, "-o", tmp_path / "x.jsonl")
     assert "--precision is for --method auto, not for geca" in refused.err
-
-
-@pytest.mark.usefixtures("little")
-def test_geca_itself_is_as_it_was() -> None:
-    """Rules that are rehearsed are the augmenters that users have by name."""
-    examples = examples_of("questions", FEW)
-    taken = {sample for sample in rehearsed().sample(50) if sample.provenance.method == "geca"}
-    assert taken
-    assert taken <= {*GECA(rarity="auto").fit(examples).sample(100_000)}

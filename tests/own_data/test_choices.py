@@ -49,7 +49,6 @@ def test_where_no_token_is_rare_unseen_pairs_are() -> None:
     assert chosen.kind == PAIRS
     assert min(shares("around-right").values()) > 0.02
     resampler = chosen.resampler
-    assert resampler is not None
     seen = {pair for example in dataset("around-right") for pair in pairwise(example.x)}
     assert f"{len(seen)} of 169 were seen" in chosen.reason
     assert resampler(Example(("walk", "around", "right"), ("I_WALK",))) is None
@@ -120,9 +119,9 @@ def test_the_order_of_rules() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_rule_that_covers_three_quarters_is_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.augmentation.phrases.STALE", 50)
-    # Of SCAN, some short commands: on all of it the search takes ten seconds a rule.
+    # Of SCAN, some short commands: on all of it the search takes ten seconds a rule. Of word forms, the last.
     examples = [example for example in dataset(name) if name not in ("jump", "around-right") or len(example.x) <= 4]
-    examples = examples[: 300 if name in ("jump", "around-right") else None]
+    examples = examples[-200:] if name == "morphology" else examples[:200]
     rules = list(map(choices.rule_named, choices.rule_names(examples, rarity_of(name))))
     chosen = choices.neighborhoods(examples, rules, seed=3)
     found = [rule.build(examples, seed=3) for rule in rules]

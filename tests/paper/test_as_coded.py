@@ -15,11 +15,6 @@ from recombine.neighborhoods import Neighborhoods
 from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded, RareFocused, TaggedAsCoded
 
 EVERYTHING = 10**6
-WORDS = [
-    Inflection(lemma, tags, lemma).for_generation
-    for lemma in ("ab", "cd")
-    for tags in (("V", "PST"), ("V", "FUT"), ("N",), ("V", "PST", "SG"))
-]
 
 
 def rows(found: Neighborhoods) -> set[tuple[int, ...]]:
@@ -104,7 +99,7 @@ def test_the_last_resort_is_the_best_other_first_prototype() -> None:
 
 
 def test_pairs_around_rare_tags() -> None:
-    rows = RareFocused(WORDS, rare=["[SG]"]).draw(10, np.random.default_rng(0)).tolist()
+    rows = RareFocused(literal.WORDS, rare=["[SG]"]).draw(10, np.random.default_rng(0)).tolist()
     assert len(rows) == 10
     fours = [rows[:4], rows[4:8]]
     assert all((a, b) == (d, c) and (e, f) == (h, g) for (a, b), (e, f), (c, d), (g, h) in fours)
@@ -115,4 +110,4 @@ def test_pairs_around_rare_tags() -> None:
     # By overlap alone, the other form with SG (three tags in common), then the first with V and PST (two).
     assert [rows[0][1], rows[1][1]] == [next(iter(rare - {rows[0][0]})), 0]
     with pytest.raises(RecombineError, match="rare tag"):
-        RareFocused(WORDS, rare=["[IMP]"])
+        RareFocused(literal.WORDS, rare=["[IMP]"])

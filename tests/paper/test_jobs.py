@@ -149,14 +149,12 @@ RARE = replace(WORD_FORMS, resampling=True, resampler=replace(WORD_FORMS.resampl
 def test_which_tags_may_be_rare_is_a_setting() -> None:
     for which, kept in (("all", [10, 11, 12, 13]), ("named", [10, 12, 13]), ("tenses", [10, 12])):
         accept = _accept(replace(RARE, rare_tags=which), RARE_TASK)  # type: ignore[arg-type]
-        assert accept is not None
         assert [place for place, example in enumerate(RARE_TASK.train) if accept(example) is None] == kept
 
 
 def test_focused_prototypes_have_something_rare() -> None:
     rule = Tagged(prototypes=1)
     prior = _prior(replace(RARE, omega="focused", neighborhood=rule), RARE_TASK)
-    assert prior is not None
     drawn = prior(rule.build(RARE_TASK.train), RARE_TASK.train).draw(50, np.random.default_rng(0))
     assert set(drawn[:, -1].tolist()) == {10, 11, 12, 13}
 
@@ -166,7 +164,6 @@ def test_forms_must_show_rare_tags_if_asked_for() -> None:
     every = replace(RARE, resampling=False)
     assert _accept(every, RARE_TASK) is None
     accept = _accept(replace(every, agreement=True), RARE_TASK)
-    assert accept is not None
     assert accept(unshown) == UNSHOWN
     assert all(accept(example) is None for example in RARE_TASK.train)
 

@@ -55,7 +55,6 @@ def test_scores_and_the_examples_behind_them() -> None:
     assert found["tested"] == len(golds) == 7
     assert base64.b64decode(found["correct"][1]) == bytes([0b1000_0000])
     _, right = scan_figures(found)
-    assert right is not None
     assert [each.tolist() for each in right] == [[[1] * 7, [1] + [0] * 6]]  # of the two seeds
     for nothing in (scored_part([], [TASK]), {"exact_match": []}):
         assert scan_figures(nothing) == (None, None)

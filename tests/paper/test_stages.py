@@ -24,7 +24,6 @@ def test_what_is_done_is_found_by_others(tmp_path: Path) -> None:
     assert Cache(tmp_path / "new").find(STAGE) is None
     folder = fill(Cache(tmp_path / "new"))
     found = Cache(tmp_path / "new").find(STAGE)
-    assert found is not None
     assert (found.folder, found.seconds) == (folder, {"samples": 1.5})
     assert (found.folder / "inner/a.txt").read_text() == "hello"
     assert found.commit

@@ -89,23 +89,18 @@ def test_scores_are_those_of_the_metrics_on_the_same_items(name: str, places: sl
     for metric, of_all, of_items in (("f1", micro_f1, item_f1), ("exact-match", exact_match, correct)):
         expected = [of_all(GOLDS[places], each[places]) for each in seeds]
         summary, items = word_form_figures(record("baseline", *seeds), Part("", (name,)), metric)  # type: ignore[arg-type]
-        assert summary is not None
         assert summary.mean == pytest.approx(sum(expected) / 2)
         assert summary.deviation == pytest.approx(abs(expected[0] - expected[1]) / 2)
-        assert items is not None
         assert [each.tolist() for each in items] == [[[*of_items(GOLDS[places], each[places])]] for each in seeds]
 
 
 def test_novel_items_are_those_whose_tags_were_never_trained_on() -> None:
     found = record("baseline", outputs(0), outputs(3))
     past, items = word_form_figures(found, Part("", ("PST",), novel_only=True), "exact-match")
-    assert past is not None
     assert past.mean == pytest.approx((2 / 3 + 1) / 2)
-    assert items is not None
     assert [each.tolist() for each in items] == [[[0, 1, 1]], [[1, 1, 1]]]
     assert word_form_figures(found, Part("", ("OTHER",), novel_only=True), "f1")[0] is None
     _, items = word_form_figures(found, PARTS[2], "f1")
-    assert items is not None
     assert [each.shape for each in items] == [(1, 3)] * 2  # no future form is novel
 
 
@@ -115,7 +110,6 @@ def test_seeds_without_novel_items_do_not_count() -> None:
     part = word_form_part(seeds, [Samples((), 0)] * 2, tasks)
     found = {"seeds": [0, 1], **scored_part(seeds, tasks), **part}
     novel, _ = word_form_figures(found, Part("", ("PST",), novel_only=True), "exact-match")
-    assert novel is not None
     assert (novel.mean, novel.n) == (0.0, 1)
 
 
@@ -126,7 +120,6 @@ def test_scores_can_be_counted_again_from_the_outputs_that_a_record_keeps() -> N
     assert (golds, predicted) == ([GOLDS, GOLDS], seeds)
     part = Part("", ("PST",))
     (summary, _), again = word_form_figures(found, part, "f1"), [micro_f1(GOLDS[:3], each[:3]) for each in predicted]
-    assert summary is not None
     assert summary.mean == pytest.approx(sum(again) / 2)
     # No lemma here has two words, so the notebook counts alike.
     assert word_form_figures(found, part, "f1-notebook")[0] == summary
@@ -239,7 +232,6 @@ def test_seeds_of_one_split_do_not_pass_for_further_items() -> None:
     one, other = outputs(0, 1), outputs(0, 3)
     found = record("baseline", one, other) | {"seeds": [2, 7]}
     items = word_form_figures(found, Part("", ("PST",)), "exact-match")[1]
-    assert items is not None
     assert [each.tolist() for each in items] == [[[0, 0, 1], [0, 1, 1]]]  # two networks on the items of one split
 
 

@@ -3,24 +3,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element, fromstring
 
+import networks
 import numpy as np
 import pytest
-from networks import NAMED, VARIANTS, network
+from networks import NAMED, VARIANTS, D, network
 
-from recombine.data.vocabulary import Vocabulary
-from recombine.decoding.trace import Trace, trace
-from recombine.example import SEPARATOR, Tokens
+from recombine.decoding.trace import Trace
+from recombine.example import Tokens
 from recombine.pictures.generation import BESIDE, MATTERS, ROWS, VISIBLE, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
-VOCABULARY = Vocabulary(("A", "B"))
-PROTOTYPES: list[Tokens] = [("A", SEPARATOR, "A", "A", "B"), ("B", SEPARATOR, "B"), ("A", "B", SEPARATOR, "A")]
-D: Tokens = ("B", "A", SEPARATOR, "B", "B", "A")
 
 
 def traced(name: str, d: Tokens = D) -> Trace:
-    model = network(NAMED.get(name) or VARIANTS[name])
-    return trace(model, VOCABULARY, prototypes=PROTOTYPES[: model.architecture.prototypes], d=d)
+    return networks.traced(network(NAMED.get(name) or VARIANTS[name]), d)
 
 
 def of_class(svg: Element, kind: str) -> list[Element]:

@@ -149,7 +149,6 @@ def test_dropout_finds_other_candidates_but_judges_them_without() -> None:
 def test_what_never_ends_is_cut_and_a_second_separator_ends_it(bias: dict[int, float], length: int) -> None:
     augmenter = untrained(replace(SCAN, copying="none", tied_output=False))
     write = augmenter.fitted_.model.write
-    assert write is not None
     with torch.no_grad():
         for token, value in bias.items():
             write.bias[..., token] = value

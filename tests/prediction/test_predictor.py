@@ -3,16 +3,13 @@ from pathlib import Path
 
 import pytest
 from networks import NAMED, SCAN, network
-from tiny_networks import GENERATOR, PREDICTOR, WORD_FORM_PREDICTOR
+from tiny_networks import PREDICTOR, WORD_FORM_PREDICTOR
 from toy import EXAMPLES, VOCABULARY
 
-from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import SamplingSettings
 from recombine.decoding.generate import Decoding
 from recombine.errors import RecombineError
-from recombine.example import Example, Tokens
+from recombine.example import Example
 from recombine.models.architecture import Architecture
-from recombine.neighborhoods import LongShort
 from recombine.prediction.predictor import Predictor
 from recombine.training.fitted import Fitted, History
 from recombine.training.recipe import Recipe
@@ -24,10 +21,7 @@ TRAIN = [
     *(Example((verb, "twice"), (verb.upper(),) * 2) for verb in VERBS),
     *(Example((one, "and", two), (one.upper(), two.upper())) for one in VERBS for two in VERBS),
 ]
-COPIERS = {
-    "joint": replace(SCAN, prototypes=1, state_dropout=0.0),
-    "own": NAMED["morphology-1"],
-}
+COPIERS = {"joint": replace(SCAN, prototypes=1, state_dropout=0.0), "own": NAMED["morphology-1"]}
 
 
 def untrained(architecture: Architecture, seed: int, *, spares: int = 0) -> Predictor:
@@ -78,33 +72,6 @@ def test_a_predictor_has_to_be_fitted_and_p_aug_is_a_share() -> None:
         predictor.fit_each([], [()])
     with pytest.raises(RecombineError, match="a predictor needs at least 1 example"):
         Predictor(PREDICTOR, seeds=(1, 2), device="cpu").fit_each([EXAMPLES, []], [(), ()])
-
-
-@pytest.fixture(scope="module", params=[True, False], ids=["seen only", "all"])
-def augmenter(request: pytest.FixtureRequest) -> Recombination:
-    """A network trained with stand-ins, which may write only tokens of training targets, or all tokens."""
-    network = replace(GENERATOR.network, write_seen_only=request.param)
-    sampling = SamplingSettings(decoding=Decoding("temperature", 1.0), batch=64, patience=20)
-    recipe = replace(GENERATOR, network=network, epochs=16, min_steps=0, max_steps=None, stand_ins=0.5)
-    return Recombination(LongShort(), recipe, sampling=sampling, seeds=(1, 2), device="cpu").fit(TRAIN)
-
-
-def tokens(example: Example) -> Tokens:
-    return (*example.x, *example.y)
-
-
-def test_stand_ins_never_come_out_of_sampling(augmenter: Recombination) -> None:
-    assert augmenter.fitted_.model.architecture.vocabulary == len(augmenter.vocabulary_) + SPARES
-    known = set(augmenter.vocabulary_.tokens)
-    for samples in augmenter.sample_each(30, seed=5):
-        assert len(samples) > 10
-        for sample in samples:
-            assert set(tokens(sample)) <= known
-            assert len(sample.provenance.sources) == len(tokens(sample))
-            for token, source in zip(tokens(sample), sample.provenance.sources, strict=True):
-                if source != "written":
-                    k, j = map(int, source.split(":"))
-                    assert tokens(sample.provenance.prototypes[k - 1])[j - 1] == token
 
 
 def test_a_predictor_is_loaded_as_it_was_saved(tmp_path: Path) -> None:

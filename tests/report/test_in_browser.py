@@ -5,19 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Page, browser
+from browser import Page
 from sample_run import HOSTILE, METHODS, sample_run, write_run
 
 from recombine.evaluation.significance import summarize
 from recombine.report.run import read_run, render
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Page]:
-    with browser() as page:
-        yield page
 
 
 def opened(chromium: Page, folder: Path, run: dict[str, Any]) -> Page:

@@ -29,10 +29,7 @@ def item(corpus: Corpus, replica: int, row: int) -> tuple[torch.Tensor, torch.Te
     index = torch.full((2, 1), row)
     sources, target = corpus.batch(index, corpus.longest, corpus.longest)
     ids = target[replica, 0].tolist()
-    return (
-        sources[replica].expand(2, -1, -1, -1),
-        target[replica, :, : ids.index(EOS) + 1].expand(2, -1, -1),
-    )
+    return (sources[replica].expand(2, -1, -1, -1), target[replica, :, : ids.index(EOS) + 1].expand(2, -1, -1))
 
 
 @torch.no_grad()

@@ -132,11 +132,12 @@ def test_averages_of_parameters_are_judged_and_kept_but_not_trained_on(monkeypat
     assert not torch.allclose(passed[-1], mean, atol=1e-3)
 
 
-def test_the_average_of_few_steps_is_the_last() -> None:
-    run, plain = trainer(epochs=2, averaging=500), trainer(epochs=2)
-    run.run()
-    plain.run()
-    assert all(torch.equal(p, q) for p, q in zip(run.whole.parameters(), plain.whole.parameters(), strict=True))
+def test_the_average_of_few_steps_is_the_last_and_so_is_the_best_where_nothing_tells_it() -> None:
+    run, plain, best = trainer(epochs=2, averaging=500), trainer(epochs=2), trainer(epochs=2, keep_best=True)
+    for each in (run, plain, best):
+        each.run()
+    for other in (run, best):
+        assert all(torch.equal(p, q) for p, q in zip(other.whole.parameters(), plain.whole.parameters(), strict=True))
 
 
 @pytest.mark.parametrize(("stop_at_lr", "epochs"), [(0.0, 7), (0.5, 4), (0.25, 6), (0.2, 7)])
@@ -204,13 +205,6 @@ def test_steps_with_dropped_states_leave_no_tensors_behind() -> None:
         alive.append(sum(issubclass(type(each), Tensor) for each in gc.get_objects()))
     assert model.architecture.state_dropout > 0
     assert alive[-1] <= alive[1]
-
-
-def test_where_nothing_tells_the_best_the_last_is_kept() -> None:
-    run = trainer(epochs=1, keep_best=True)
-    before = [p.detach().clone() for p in run.model.parameters()]
-    run.run()
-    assert not any(torch.equal(old, new) for old, new in zip(before, run.model.parameters(), strict=True))
 
 
 LONGEST = 16
