@@ -225,6 +225,13 @@ def test_patience_lost_the_temperature_rises_to_the_max_temperature_and_then_it_
     assert [round(decoding.temperatures[0], 9) for decoding in asked] == [0.3] * 5 + [0.6] * 5 + [0.9] * 5 + [1.0] * 5
 
 
+def test_when_the_time_for_drawing_is_over_what_was_drawn_is_there(script: Script) -> None:
+    asked = script(*([(each, 0.0)] for each in ways(3)))
+    found = sampler(replace(WARM, batch=1)).sample(3, [0], seconds=0)[0]
+    assert (len(asked), len(found)) == (1, 1)
+    assert found.shortfall == "Stopped at 1: the time for drawing was over."
+
+
 def test_every_sample_kept_buys_patience(script: Script) -> None:
     """Three samples in the first four draws: twelve draws before the temperature rises, and four after."""
     asked = script([(said, -1.0) for said in [*ways(3), ways(1)[0]]])

@@ -87,6 +87,16 @@ def test_a_search_among_many_tells_how_far_it_is_and_one_among_few_is_silent(
     assert capsys.readouterr().err == "Looking: 3 of 31 parts\n"
 
 
+def test_away_from_a_terminal_there_is_a_line_soon_and_then_now_and_then(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("Rehearsing geca") as report:
+        for done in range(1, 11):
+            clock.now += 4
+            report(done, 10, f"{done} of 10")
+    assert capsys.readouterr().err.splitlines() == ["Rehearsing geca: 2 of 10", "Rehearsing geca: 10 of 10"]
+
+
 def test_whoever_is_not_at_a_terminal_or_notebook_sees_nothing_unless_it_was_asked_for(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -202,12 +202,13 @@ class Recombination:
         seed: int = 0,
         accept: Validators = None,
         *,
+        seconds: float | None = None,
         report: Report | None = None,
         executor: Executor = SERIAL,
     ) -> list[Samples]:
         """Returns n samples from each network; `accept` may be told for all or for each.
 
-        The samples are the same whoever draws them.
+        The samples are the same whoever draws them, unless they are drawn for so many seconds only.
         """
         check_request(n, seed)
         if self.examples_ is None:
@@ -224,7 +225,8 @@ class Recombination:
             owned=owned,
         )
         # A network's samples depend on its own seed and on this one, not on who else is in the population.
-        return sampler.sample(n, [(seed << 32) + own for own in self.seeds], accept, report=report, executor=executor)
+        seeds = [(seed << 32) + own for own in self.seeds]
+        return sampler.sample(n, seeds, accept, seconds=seconds, report=report, executor=executor)
 
     def drawing(self, number: int) -> Prototypes:
         """Returns what draws prototypes for a network that has examples of its own, by number, or for all (0)."""

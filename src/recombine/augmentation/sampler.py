@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -103,6 +104,7 @@ class Collected:
     drawn: int = 0  # at this temperature, as the next
     accepted_before: int = 0
     given_up: bool = False
+    timed_out: bool = False
 
     def accept(self, key: Tokens, sample: Scored) -> None:
         """Keeps a sample, unless one with the same key has a higher score; the other of the two is turned down."""
@@ -139,7 +141,7 @@ class Collected:
         count, rejected, shortfall, warning = len(self.accepted), dict(self.rejected), "", ""
         if count < n:
             draws = f"another took more than {settings.patience} draws, at temperature {self.temperature:g}"
-            shortfall = f"Stopped at {count}: {draws}."
+            shortfall = f"Stopped at {count}: {'the time for drawing was over' if self.timed_out else draws}."
         if count > n:
             rejected[SURPLUS] = count - n
         unsure = sum(scored.least < EVEN for scored in best)
@@ -213,14 +215,16 @@ class Sampler:
         seeds: Sequence[int],
         accept: Validators = None,
         *,
+        seconds: float | None = None,
         report: Report | None = None,
         executor: Executor = SERIAL,
     ) -> list[Samples]:
         """Returns n samples from each replica, or fewer with an account of why; same seeds, same samples.
 
-        The report is told, after every batch, how many samples there are, of how many; there may never be as many. The
-        samples are the same whichever executor draws batches.
+        No batch is drawn after so many seconds. The report is told, after every batch, how many samples there are, of
+        how many; there may never be as many. The samples are the same whichever executor draws batches.
         """
+        began = monotonic()
         settings = self.settings
         rules = accept if isinstance(accept, Sequence) else [accept] * len(seeds)
         wanted = round(n * settings.surplus)
@@ -245,6 +249,9 @@ class Sampler:
             for row, replica in enumerate(active):
                 if replica in wanting:
                     self._collect(collected[replica], wanted, batch, row, chosen[row])
+            if seconds is not None and monotonic() - began > seconds:
+                for so_far in collected:
+                    so_far.given_up, so_far.timed_out = True, not so_far.given_up
             if report is not None:
                 done, total = sum(len(so_far.accepted) for so_far in collected), wanted * len(seeds)
                 report(done, total, f"{done:,} of {total:,}")

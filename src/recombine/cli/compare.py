@@ -64,8 +64,8 @@ def compare_cli(
     Without --test, examples with something rare in them are held out, up to a tenth of all examples and half of those
     with any one token, and as many of the others. What only one example has cannot be held out: it takes --test.
     All predictors have the same network: the best of a few, which are tried on held-out training examples first, for
-    about two minutes. --max-time bounds each of two trainings. After an interruption the same command goes on, if there
-    is a RUN.
+    about two minutes. --max-time bounds each of two trainings, and the drawing of samples in between. After an
+    interruption the same command goes on, if there is a RUN.
 
     Options:
       data DATA: Your examples; - is standard input.

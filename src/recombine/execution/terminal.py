@@ -18,8 +18,8 @@ VOICE = {"quiet": False, "verbose": False}
 LINES = 10
 """How many lines training says after the first where there is no terminal."""
 
-EVERY = 30.0
-"""Seconds between two lines about one stage, where there is no terminal."""
+SOON, EVERY = 5.0, 30.0
+"""Seconds before the first line about a stage, and between two, where there is no terminal."""
 
 
 def say(text: str) -> None:
@@ -61,15 +61,15 @@ def progress(
     """
     bar = new_bar(transient=transient)
     task = bar.add_task(what, total=None, now="") if bar else None
-    tenths, said = -1, time.monotonic()
+    tenths, due = -1, time.monotonic() + SOON
 
     def report(done: int, total: int, now: Any) -> None:  # noqa: ANN401
-        nonlocal tenths, said
+        nonlocal tenths, due
         text = now if isinstance(now, str) else describe(done, total, now, judged=judged)
         if bar and task is not None:
             bar.update(task, completed=done, total=total, now=text, refresh=True)
-        elif isinstance(now, str) and time.monotonic() - said >= EVERY:
-            said = time.monotonic()
+        elif isinstance(now, str) and time.monotonic() >= due:
+            due = time.monotonic() + EVERY
             say(f"{what}: {text}")
         elif not isinstance(now, str) and LINES * done // total > tenths:
             tenths = LINES * done // total

@@ -73,6 +73,9 @@ so many samples could be judged."""
 
 UNSURE, KNOWN = "right with a probability below", "with the input of an example that was left out"
 
+DRAWING = 60.0
+"""Where time is bounded, seconds for drawing samples from networks, if training has no more."""
+
 FEW_DOUBTFUL = 0.1
 """Doubtful examples are left out if they are at most this share: what is more frequent is how the data are."""
 
@@ -469,7 +472,7 @@ class Augmenter(OwnDataAugmenter):
             ``recombine augment --no-resample`` does.
         network: ``"small"``, ``"paper"``, or a recipe.
         epochs: How many passes over the data; default: chosen.
-        max_time: Seconds of training at most; default: no bound.
+        max_time: Seconds of training at most, and then of drawing samples, but of that a minute; default: no bound.
         sampling: How samples are drawn; default: see ``recombination.DEFAULT_SAMPLING``.
         device: ``auto``, ``cpu`` or ``cuda``.
         executor: Who searches for neighborhoods and draws samples; default: this process.
@@ -553,7 +556,13 @@ class Augmenter(OwnDataAugmenter):
     def _draw(self, learned: Learned, n: int, seed: int, keep: Validators) -> list[Samples]:
         times = f"{self.seeds} x " if self.seeds > 1 else ""
         with shown(self.progress).progress(f"Drawing candidates for {times}{n:,} samples") as report:
-            return self.networks_.sample_each(n, seed, keep, report=report, executor=self.executor or SERIAL)
+            return self.networks_.sample_each(
+                n, seed, keep, seconds=self._for_drawing, report=report, executor=self.executor or SERIAL
+            )
+
+    @property
+    def _for_drawing(self) -> float | None:
+        return None if self.max_time is None else max(self.max_time, DRAWING)
 
     @property
     def has_networks(self) -> bool:
@@ -954,9 +963,9 @@ class Auto(Augmenter):
         if not fitted.sample(1, self.seed, shows):
             return None
         display = shown(self.progress)
-        with display.progress("Rehearsing paradigms"):
+        with display.progress("Rehearsing paradigms") as report:
             rehearsal = Rehearsal(distinct, None if kept.value is None else rare, self.seed)
-            verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse)
+            verdict = rehearse_forms(distinct, rehearsal, self._tag_made_rare, seconds=self.rehearse, report=report)
         source: protocol.Sampling = fitted
         if verdict.samples >= LEAST_JUDGED:
             source, why = _Estimated(fitted, verdict, self.precision), str(verdict)

@@ -24,6 +24,7 @@ from recombine.augmentation.paradigms import Paradigms
 from recombine.augmentation.protocol import Augmenter, Validator
 from recombine.augmentation.resample import PAIRS, Rare
 from recombine.example import Example, Tokens
+from recombine.execution.progress import Report
 from recombine.inflection import is_tag, split_analysis
 
 ITEMS, SAMPLES = 10, 40
@@ -344,6 +345,7 @@ class Rehearsal:
         *,
         expected: tuple[float, float],
         seconds: float,
+        report: Report | None = None,
     ) -> Rehearsed:
         """Judges an augmenter.
 
@@ -352,6 +354,7 @@ class Rehearsal:
             keep: Returns which samples would be kept of those that examples give.
             expected: See `Rehearsed`.
             seconds: No further item is taken after this time of computing, so that a busy machine changes nothing.
+            report: Is told, after every item, how many were made rare, of how many.
         """
         began, counts, examples = process_time(), list[Count](), np.zeros((len(LEVELS), 2))  # confirmed, and all
         for item in self.items:
@@ -362,6 +365,7 @@ class Rehearsal:
             wanted = SAMPLES if item.ngram else OF_A_PART
             samples = fit(item.left).sample(wanted, 0, _with(item.ngram, keep(item.left)))
             counts.append(self._count(item, known, samples))
+            _tell(report, len(counts), len(self.items))
             if process_time() - began > seconds:
                 break
         rarer = RARER if self._rare is None else 1.0
@@ -530,6 +534,7 @@ def rehearse_forms(
     keep: Callable[[Sequence[Example], Tokens], Validator | None],
     *,
     seconds: float,
+    report: Report | None = None,
 ) -> RehearsedForms:
     """Judges `Paradigms`.
 
@@ -538,6 +543,7 @@ def rehearse_forms(
         rehearsal: Has what is made rare in them.
         keep: Returns which samples with a tag would be kept if it were rare in examples.
         seconds: Nothing further is made rare after this time of computing.
+        report: Is told, after every item, how many were made rare, of how many.
     """
     began, judged, sets = process_time(), list[tuple[int, float, bool]](), np.zeros(3, dtype=int)
     for place, item in enumerate(rehearsal.items):
@@ -554,10 +560,16 @@ def rehearse_forms(
         of_left, of_taken = ({*map(_set_of, part)} for part in (item.left, item.taken))
         others = {*made} - of_left
         sets += len(made) - len(others), len(others), len(others & of_taken)
+        _tell(report, place + 1, len(rehearsal.items))
         if process_time() - began > seconds:
             break
     left, others, taken = sets.tolist()
     return RehearsedForms(rehearsal.what, tuple(judged), (left, others, taken), frozenset(map(_set_of, examples)))
+
+
+def _tell(report: Report | None, done: int, total: int) -> None:
+    if report is not None:
+        report(done, total, f"{done} of {total}")
 
 
 def _set_of(example: Example) -> frozenset[str]:
