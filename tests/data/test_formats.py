@@ -1,5 +1,6 @@
 """The formats line by line: what is read, what is refused with the line and the value, and what a header looks like."""
 
+import json
 import re
 
 import pytest
@@ -137,6 +138,22 @@ def test_hints_say_what_the_line_looks_like() -> None:
         hint = error_of(JSONL, text).hint
         shown = hint[hint.index("{") : hint.rindex("}") + 1]
         assert parse(JSONL, shown) == [Example(("walk", "twice"), ("WALK", "WALK"))]
+
+
+def test_json_has_texts_beside_the_tokens_and_they_must_agree() -> None:
+    call = Example(("set", "it"), ("set", "(", "it", ",", "␣", "2", ")"))
+    form = Example(("g", "e", "l", "[V]", "[PST]"), ("g", "e", "l", "d", "i"))
+    for example, tokens, texts in (
+        (call, "code", {"input": "set it", "output": "set(it, 2)"}),
+        (call, "words", {"input": "set it", "output": "set ( it , ␣ 2 )"}),
+        (form, "words", {"input": "gel [V] [PST]", "output": "geldi"}),
+    ):
+        line = Format("jsonl", tokens).render(example)
+        assert texts.items() <= json.loads(line).items()
+        assert parse(JSONL, line) == [example]
+    said = error_of(JSONL, '{"input": "walk twice", "x": ["walk"], "y": ["W"]}')
+    assert said.message == "the input is 'walk twice', but its tokens are 'walk'."
+    assert parse(JSONL, '{"input": "walk twice", "output": "W W"}') == [Example(("walk", "twice"), ("W", "W"))]
 
 
 def test_provenance_that_json_cannot_hold_and_columns_that_make_no_sense() -> None:

@@ -100,7 +100,8 @@ def predict_cli(
     about_empty = f" {empty:,} of them have no tokens, written as {NOTHING}." if empty else ""
     about_unseen = f" {told_unseen(unseen)}" if unseen else ""
     say(f"Predicted {counted(len(asked), 'output')}.{about_empty}{about_unseen}")
-    say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
+    if output != STANDARD:
+        say_next("score", "--gold", None, "--predicted", targets[0], *reading.beside(targets[0]).options)
 
 
 def evaluate_cli(

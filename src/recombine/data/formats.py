@@ -8,14 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from recombine.data.text import Line, check_kind, check_side, join, shown, split
+from recombine.data.text import TOKENS, Line, check_kind, check_side, join, shown, split
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Provenance, Tokens
-from recombine.inflection import Inflection, is_tag, split_text, tag_token
+from recombine.inflection import Inflection, are_word_forms, is_tag, join_text, split_text, tag_token
 
 FORMATS = ("tsv", "csv", "jsonl", "scan", "sigmorphon", "parallel")
 """The formats; ``"auto"`` stands for the one that ``files.detect`` finds."""
@@ -204,7 +205,9 @@ class Format:
         match self.name:
             case "jsonl":
                 try:
-                    return json.dumps(_as_object(example), ensure_ascii=False, allow_nan=False)
+                    return json.dumps(
+                        {**_texts(example, self.tokens), **_as_object(example)}, ensure_ascii=False, allow_nan=False
+                    )
                 except (TypeError, ValueError) as error:
                     message = f"the provenance of the example cannot be written as JSON: {error}."
                     raise RecombineError(message) from None
@@ -354,6 +357,8 @@ class _Pair:
     provenance: _Origin | None = None
     weight: float = 1.0  # what `export` writes beside: it is for other toolkits
     method: str | None = None
+    input: str | None = None  # the texts of x and y, for people and other programs
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,6 +414,11 @@ def _side(value: Tokens | str, name: str, line: Line, tokens: str) -> Tokens:
 def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     """Returns the example that an object of JSON stands for, once its values are known to make sense."""
     x, y = (_side(side, name, line, tokens) for name, side in (("x", found.x), ("y", found.y)))
+    for name, side in (("input", x), ("output", y)):
+        text = getattr(found, name)
+        if text is not None and all(text != _texts(Example(x, y), kind)[name] for kind in TOKENS):
+            hint = "Change both, or leave out x and y: then the texts are read."
+            raise line.error(f"the {name} is {shown(text)}, but its tokens are {shown(' '.join(side))}.", hint=hint)
     origin = found.provenance
     if origin is None:
         return Example(x, y)
@@ -425,6 +435,12 @@ def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     prototypes = tuple(_example(each, line=line, tokens=tokens) for each in origin.prototypes)
     provenance = Provenance(origin.method, prototypes, origin.log_probability, origin.sources, origin.details)
     return Example(x, y, provenance)
+
+
+def _texts(example: Example, tokens: str) -> dict[str, str]:
+    """Returns the texts of both sides; those of word forms have their tags at the end."""
+    written = join_text if are_word_forms([example]) else partial(join, tokens=tokens)
+    return {"input": written(example.x), "output": written(example.y)}
 
 
 def _as_object(example: Example) -> Mapping[str, Any]:
