@@ -11,6 +11,7 @@ from time import sleep
 import own_files
 import pytest
 from commands import Run, failing
+from texts import pair
 
 from recombine import GECA, Augmenter, Auto
 from recombine.augmentation.protocol import Samples, Validator
@@ -20,7 +21,19 @@ from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 from recombine.own_data import augmenters
 from recombine.own_data.augmenters import LEAST_JUDGED
-from recombine.own_data.rehearsal import ITEMS, MISSING, NOTHING_NEW, OFTEN, Count, Neighbors, Rehearsal, Rehearsed
+from recombine.own_data.rehearsal import (
+    ITEMS,
+    LEVELS,
+    MISSING,
+    NEW_OUTPUT,
+    NEW_PAIR,
+    NOTHING_NEW,
+    OFTEN,
+    Count,
+    Neighbors,
+    Rehearsal,
+    Rehearsed,
+)
 
 
 def examples_of(kind: str, pairs: int = 150) -> list[Example]:
@@ -133,25 +146,36 @@ def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
 
 def test_samples_are_surer_that_have_nothing_new_and_follow_what_was_confirmed() -> None:
     def share(level: int, confirmed: int, item: str | None = None, of_a: int = 20, familiar: int = 600) -> float:
-        each = zip("ab", ((of_a,) * 3, (confirmed,) * 3), strict=True)
-        counts = tuple(Count((name,), (20, 20, 20, 0), of, 0, 0) for name, of in each)
-        return Rehearsed(counts, ((30, 60),) * 3 + ((familiar, familiar),), (1, 0.25)).share_like(
-            item and (item,), level
-        )
+        new = [known for known in LEVELS if known != NOTHING_NEW]
+        samples, examples = ([20 * (known in new) for known in LEVELS], [(30, 60)] * len(new) + [(familiar, familiar)])
+        of_each = zip("ab", ((of_a,) * len(new), (confirmed,) * len(new)), strict=True)
+        counts = tuple(Count((name,), tuple(samples), of, 0, 0) for name, of in of_each)
+        return Rehearsed(counts, tuple(examples), (1, 0.25)).share_like(item and (item,), level)
 
-    assert share(1, 0) < share(1, 5) < share(1, 10)
-    assert share(1, 0, "b") < share(1, 0) < share(1, 0, "a")
-    assert share(1, 0, "c") == share(1, 0)  # of what was not made rare, all items tell
-    assert share(1, 0, of_a=0) < 0.5 < 0.98 < share(NOTHING_NEW, 0) < 0.99
-    assert share(MISSING, 5) < share(MISSING, 5, familiar=0) < share(1, 5)  # the fewer examples have something missing
+    new = NEW_PAIR
+    assert share(new, 0) < share(new, 5) < share(new, 10)
+    assert share(new, 0, "b") < share(new, 0) < share(new, 0, "a")
+    assert share(new, 0, "c") == share(new, 0)  # of what was not made rare, all items tell
+    assert share(new, 0, of_a=0) < 0.5 < 0.98 < share(NOTHING_NEW, 0) < 0.99
+    assert share(MISSING, 5) < share(MISSING, 5, familiar=0) < share(new, 5)  # the fewer examples have it missing
 
 
 def test_pairs_that_are_missing_though_both_words_are_frequent_are_told_from_others() -> None:
     shops = [Example(tuple(f"{count} {size} {what}".split()), ()) for count, what in (("one", "egg"), ("two", "eggs"))
              for size in ("big", "small", "green", "cheap", "old")]  # fmt: skip
     found = Neighbors([*shops * 4, Example(("one", "egg"), ()), Example(("one", "violet", "egg"), ())])
-    levels = {"two big eggs": NOTHING_NEW, "two eggs": MISSING, "two violet egg": 1, "two big egg": MISSING}
+    levels = {"two big eggs": NOTHING_NEW, "two eggs": MISSING, "two violet egg": NEW_PAIR, "two big egg": MISSING}
     assert {x: found.new(Example(tuple(x.split()), ()))[0] for x in levels} == levels
+
+
+def test_what_is_new_in_outputs_is_told_from_what_is_new_in_inputs_only() -> None:
+    who, what = ("Anna", "Tom", "Ida"), ("lamp", "door", "fan")
+    said = [pair(f"call {each} now ▷ {each} . call") for each in who]
+    said += [pair(f"{verb} the {each} now ▷ {each} . {verb}") for each in what for verb in ("shut", "find")]
+    found = Neighbors(said)
+    assert found.new(pair("call Anna now ▷ Anna . call")) == (NOTHING_NEW, [])
+    assert found.new(pair("shut Anna now ▷ Anna . shut")) == (NEW_OUTPUT, [("y", "Anna", ".", "shut")])
+    assert found.new(pair("shut the Anna now ▷ lamp . shut")) == (NEW_PAIR, [("x", "the", "Anna")])
 
 
 @pytest.mark.usefixtures("little")

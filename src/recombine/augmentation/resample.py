@@ -222,7 +222,7 @@ def find_rare(examples: Sequence[Example], *, epsilon: float | None = None, ngra
             errors = "" if relevant else Doubtful.of(distinct).typing_errors
             return Rare(TOKENS, found, f"{what}; typing errors? {errors}" if errors else what)
     if min(rarest, default=1.0) < max(EPSILONS[0], _share(1, len(distinct))):
-        why = f"nothing in particular: more than {EXCEPTION:.0%} of the examples have a rare token"
+        why = f"nothing: more than {EXCEPTION:.0%} of the examples have a token that few others have"
         return Rare(NOTHING, None, why)
     if relevant is not None:
         return Rare(NOTHING, None, "nothing: no tag is rare")

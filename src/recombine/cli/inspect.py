@@ -73,7 +73,8 @@ def _print(found: dict[str, Any], tokens: str) -> None:
     if found["epsilon"] is None:
         echo(f"\nRare {what}: none. What augment keeps samples by: {found['rarity']}")
     else:
-        listed = ", ".join(f"{' '.join(each['ngram'])} ({each['count']})" for each in rare[:_SHOWN]) or "none"
+        words_first = sorted(rare, key=lambda each: any(map(str.isdigit, each["ngram"][0])))  # numbers say little
+        listed = ", ".join(f"{' '.join(each['ngram'])} ({each['count']})" for each in words_first[:_SHOWN]) or "none"
         more = f" and {len(rare) - _SHOWN:,} more" if len(rare) > _SHOWN else ""
         echo(f"\nRare {what} (in fewer than {percent(found['epsilon'])} of the different examples): {listed}{more}")
     if found["tags"]:

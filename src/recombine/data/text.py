@@ -96,7 +96,7 @@ def decode(raw: bytes, *, file: str, number: int, offset: int = 0) -> Line:
     if b"\0" in raw:
         raise found.error(
             f"the file is binary (a NUL byte at offset {offset + raw.index(0)}); expected text in UTF-8.",
-            hint="If it is text in UTF-16, convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW.",
+            hint="If it is compressed, unpack it. If it is text in UTF-16: iconv -f UTF-16 -t UTF-8 FILE > NEW.",
         )
     # The last character may be cut off where a line is too long to be read whole.
     is_whole = len(raw) < _MAX_BYTES

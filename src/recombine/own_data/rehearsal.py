@@ -70,8 +70,9 @@ LENGTHS = (2, 3)
 MISSED = (0.3, 1.5)
 """A new pair, or triple, was to be expected if it would be in the examples so many times by chance."""
 
-MISSING, NEW_PAIR, NEW_TRIPLE, NOTHING_NEW = LEVELS = range(4)
-"""How new samples are: by a pair or triple that was to be expected, by other pairs, by other triples, or not at all."""
+MISSING, NEW_OUTPUT, NEW_PAIR, NEW_TRIPLE, NOTHING_NEW = LEVELS = range(5)
+"""How new samples are: by a pair or triple that was to be expected; by others of the output, which tells best what does
+not go together ("wife . lock"); by other pairs of the input, by other triples of the input, or not at all."""
 
 Piece = tuple[str, ...]
 """Neighboring tokens, after the name of the side that they are on."""
@@ -102,9 +103,18 @@ class Neighbors:
 
     def new(self, example: Example) -> tuple[int, list[Piece]]:
         """Returns how new an example is (a place among `LEVELS`), and its new pairs or, if it has none, triples."""
-        for level, length, missed in zip((NEW_PAIR, NEW_TRIPLE), LENGTHS, MISSED, strict=True):
-            if new := [piece for piece in _pieces(example, length) if piece not in self._counts]:
-                return MISSING if any(self._by_chance(piece) >= missed for piece in new) else level, new
+        found = [[piece for piece in _pieces(example, length) if piece not in self._counts] for length in LENGTHS]
+        for new, missed in zip(found, MISSED, strict=True):
+            if any(self._by_chance(piece) >= missed for piece in new):
+                return MISSING, new
+            if new:
+                break
+        for new in found:
+            if of_output := [piece for piece in new if piece[0] == "y"]:
+                return NEW_OUTPUT, of_output
+        for level, new in zip((NEW_PAIR, NEW_TRIPLE), found, strict=True):
+            if new:
+                return level, new
         return NOTHING_NEW, []
 
     def is_elsewhere(self, piece: Piece, example: Example) -> bool:
