@@ -30,6 +30,7 @@ from recombine.own_data.rehearsal import (
     NOTHING_NEW,
     OFTEN,
     Count,
+    Expected,
     Neighbors,
     Rehearsal,
     Rehearsed,
@@ -65,6 +66,7 @@ def once(little: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 REHEARSED: dict[object, list[augmenters._Source]] = {}
+EXPECTED = Expected((1, 0.25), (1, 0.25))
 FEW = 90
 """As many questions as both rules make right samples of."""
 
@@ -93,7 +95,7 @@ class Oracle:
 def judged(examples: Sequence[Example], changed: Callable[[Example], Example]) -> tuple[float, float] | None:
     """The estimated share of right samples and that of those that came back; None if too few are likely."""
     rehearsal = Rehearsal(examples, find_rare(examples))
-    found = rehearsal.rehearse(Oracle(examples, changed).fit, lambda _: None, expected=(1, 0.25), seconds=60)
+    found = rehearsal.rehearse(Oracle(examples, changed).fit, lambda _: None, expected=EXPECTED, seconds=60)
     if found.samples < LEAST_JUDGED:
         return None
     taken = sum(len(item.taken) for item in rehearsal.items)
@@ -140,7 +142,7 @@ def test_time_spent_waiting_for_a_busy_machine_ends_no_rehearsal() -> None:
         return example
 
     rehearsal = Rehearsal(examples, None)
-    found = rehearsal.rehearse(Oracle(examples, waiting).fit, lambda _: None, expected=(1, 0.25), seconds=1)
+    found = rehearsal.rehearse(Oracle(examples, waiting).fit, lambda _: None, expected=EXPECTED, seconds=1)
     assert len(found.counts) == len(rehearsal.items)
 
 
@@ -150,7 +152,7 @@ def test_samples_are_surer_that_have_nothing_new_and_follow_what_was_confirmed()
         samples, examples = ([20 * (known in new) for known in LEVELS], [(30, 60)] * len(new) + [(familiar, familiar)])
         of_each = zip("ab", ((of_a,) * len(new), (confirmed,) * len(new)), strict=True)
         counts = tuple(Count((name,), tuple(samples), of, 0, 0) for name, of in of_each)
-        return Rehearsed(counts, tuple(examples), (1, 0.25)).share_like(item and (item,), level)
+        return Rehearsed(counts, tuple(examples), EXPECTED).share_like(item and (item,), level)
 
     new = NEW_PAIR
     assert share(new, 0) < share(new, 5) < share(new, 10)

@@ -44,7 +44,7 @@ from recombine.own_data import choices, networks
 from recombine.own_data.checks import Check
 from recombine.own_data.choices import Choice, tokens_chosen
 from recombine.own_data.inputs import Column, Data, as_examples, extended
-from recombine.own_data.rehearsal import LEVELS, LIKELY, Rehearsal, Rehearsed, RehearsedForms, rehearse_forms
+from recombine.own_data.rehearsal import LEVELS, LIKELY, Expected, Rehearsal, Rehearsed, RehearsedForms, rehearse_forms
 from recombine.own_data.settings import (
     CHOICES,
     Account,
@@ -82,8 +82,8 @@ FEW_DOUBTFUL = 0.1
 SURPLUS, MOST_SURPLUS = 4, 2000
 """Rules make so many times the samples that are asked for, and at most so many more, to choose from."""
 
-EXPECTED = {"geca": (6.0, 0.25), "spans": (1.4, 0.2)}
-"""What is expected of rules before rehearsal (see `Rehearsed`), so wide that results/calibration.txt agrees."""
+EXPECTED = {"geca": Expected(inputs=(12.0, 0.25), outputs=(6.0, 0.25)), "spans": Expected((4.0, 0.2), (1.4, 0.6))}
+"""What is expected of rules before rehearsal, so wide that results/calibration.txt agrees."""
 
 Judge = Callable[[Example], str | bool | None]
 """A user's own function that looks at a sample: True or None keeps it; False or a string, the reason, rejects it. So a
@@ -731,9 +731,9 @@ class _Rules:
         tried = list[_Source]()
         of_rare = {each.rule: each.verdict for each in self.tried.get(False, ()) if each.verdict.counts}
         for name in (name for name, samples in drawn.items() if samples):
-            with shown(settings.progress).progress(f"Rehearsing {name}"):
-                fit, expected = copy(self.fitted[name]).fit, EXPECTED[name]
-                verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse)
+            fit, expected = copy(self.fitted[name]).fit, EXPECTED[name]
+            with shown(settings.progress).progress(f"Rehearsing {name}") as report:
+                verdict = rehearsal.rehearse(fit, accept, expected=expected, seconds=settings.rehearse, report=report)
             verdict = replace(verdict, of_rare=of_rare.get(name))
             tried.append(_Source(name, self.fitted[name], wanted, rehearsal, verdict))
         return tried

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import process_time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,7 +43,7 @@ MANY = 2000
 DRAWS, INTERVAL = 4000, (2.5, 97.5)
 """How often the shares that are not known are drawn to see what they can be, and the percentiles that are told."""
 
-FAMILIAR = (60, 1)
+FAMILIAR = (100, 1)
 """The share of right samples among those without anything new, as a beta distribution."""
 
 DOUBTED = 1.5
@@ -162,6 +163,16 @@ class Count:
     right: int
 
 
+class Expected(NamedTuple):
+    """The shares of right samples that are expected of a rule, as beta distributions.
+
+    Of those that are new in inputs only, and of those that are new in outputs.
+    """
+
+    inputs: tuple[float, float]
+    outputs: tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Rehearsed:
     """What the rehearsal of an augmenter showed.
@@ -173,15 +184,14 @@ class Rehearsed:
         counts: How the samples with each item were judged.
         examples: Of the examples that were taken out, which are right: how many are confirmed, and how many there are,
             for each of `LEVELS`.
-        expected: The share of an augmenter's samples that is right before anything is known of the data, as a beta
-            distribution.
+        expected: The share of an augmenter's samples that is right before anything is known of the data.
         of_rare: What was shown of samples with something rare, if other samples were judged. It tells whether what is
-            missing is wrong: examples that were taken out at random have next to nothing that was missing.
+            missing, or new in outputs, is wrong: examples that were taken out at random confirm next to nothing of it.
     """
 
     counts: tuple[Count, ...]
     examples: tuple[tuple[float, int], ...]
-    expected: tuple[float, float]
+    expected: Expected
     of_rare: "Rehearsed | None" = None
 
     @property
@@ -243,7 +253,7 @@ class Rehearsed:
         A sample is confirmed with the chance `right * if_right + (1 - right) * if_wrong`, so the number of confirmed
         ones has a binomial likelihood; each draw from what is expected has that as its weight.
         """
-        if level == MISSING and self.of_rare is not None:
+        if level in (MISSING, NEW_OUTPUT) and self.of_rare is not None:
             return self.of_rare._drawn(level)
         rng = np.random.default_rng(level)
         right = rng.beta(*self._expected(level), DRAWS)
@@ -270,8 +280,10 @@ class Rehearsed:
         """
         if level == NOTHING_NEW:
             return FAMILIAR
-        right, wrong = self.expected
-        if level != MISSING:
+        if level in (NEW_PAIR, NEW_TRIPLE):
+            return self.expected.inputs
+        right, wrong = self.expected.outputs
+        if level == NEW_OUTPUT:
             return right, wrong
         counts = [of for _, of in self.examples]
         odds = right / wrong * (counts[MISSING] + 0.5) / (sum(counts) + 1)
@@ -353,7 +365,7 @@ class Rehearsal:
         fit: Callable[[Sequence[Example]], Augmenter],
         keep: Callable[[Sequence[Example]], Validator | None],
         *,
-        expected: tuple[float, float],
+        expected: Expected,
         seconds: float,
         report: Report | None = None,
     ) -> Rehearsed:
