@@ -90,6 +90,7 @@ def test_examples_that_contradict_others_or_may_have_typing_errors_are_doubtful(
         for count, noun, time in product(counts, nouns, times)
     ]
     sound += ["1 tap am ▷ one TAP morning", "pms 2 tab ▷ evenings two tablet"]  # words of their own
+    sound += ["2 tabs am ▷ two tablet morning"]  # a form of its own
     contradictory = pairs("4 cap ▷ four capsule", "4 cap ▷ four capsule daily")
     in_input, in_output = pairs("pm 1 tba ▷ one tablet evening", "am 2 cap ▷ two capsule mornign")
     doubtful = Doubtful.of([*pairs(*sound), *contradictory, in_input, in_output])

@@ -205,7 +205,7 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
     for token, count in often.items():
         if count <= ONCE and token.isalpha():
             found = extractOne(token, frequent, scorer=OSA.distance, score_cutoff=1)
-            if found is not None and often[found[0]] >= MEANT * count:
+            if found is not None and often[found[0]] >= MEANT * count and _is_slip(token, found[0]):
                 meant[token] = found[0]
     holders = Counter(word for example in examples for word in {*example.x})
     called = {*meant.values()}
@@ -226,6 +226,11 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
             if token in meant and all(often[word] > often[token] for word in x) and is_called_for(token, x)
         ]
         yield example, {token: meant[token] for token in errors if meant[token] not in (x if token in x else y)}
+
+
+def _is_slip(token: str, meant: str) -> bool:
+    """Whether letters changed places, or one inside is another: at either end, that is mostly another form or word."""
+    return sorted(token) == sorted(meant) or (token[0], token[-1]) == (meant[0], meant[-1])
 
 
 @dataclass(frozen=True)
