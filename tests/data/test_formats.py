@@ -153,7 +153,9 @@ def test_json_has_texts_beside_the_tokens_and_they_must_agree() -> None:
         assert parse(JSONL, line) == [example]
     said = error_of(JSONL, '{"input": "walk twice", "x": ["walk"], "y": ["W"]}')
     assert said.message == "the input is 'walk twice', but its tokens are 'walk'."
-    assert parse(JSONL, '{"input": "walk twice", "output": "W W"}') == [Example(("walk", "twice"), ("W", "W"))]
+    assert error_of(JSONL, '{"input": "walk  twice", "x": "walk twice", "y": "W"}')
+    for line in ('{"input": "walk twice", "output": "W W"}', '{"input": "walk  twice", "x": "walk  twice", "y": "W W"}'):
+        assert parse(JSONL, line) == [Example(("walk", "twice"), ("W", "W"))]
 
 
 def test_provenance_that_json_cannot_hold_and_columns_that_make_no_sense() -> None:

@@ -414,9 +414,9 @@ def _side(value: Tokens | str, name: str, line: Line, tokens: str) -> Tokens:
 def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     """Returns the example that an object of JSON stands for, once its values are known to make sense."""
     x, y = (_side(side, name, line, tokens) for name, side in (("x", found.x), ("y", found.y)))
-    for name, side in (("input", x), ("output", y)):
+    for name, given, side in (("input", found.x, x), ("output", found.y, y)):
         text = getattr(found, name)
-        if text is not None and all(text != _texts(Example(x, y), kind)[name] for kind in TOKENS):
+        if text not in (None, given) and all(text != _texts(Example(x, y), kind)[name] for kind in TOKENS):
             hint = "Change both, or leave out x and y: then the texts are read."
             raise line.error(f"the {name} is {shown(text)}, but its tokens are {shown(' '.join(side))}.", hint=hint)
     origin = found.provenance
