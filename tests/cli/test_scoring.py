@@ -90,6 +90,8 @@ def test_a_model_of_word_forms_knows_its_tokens_and_direction(run: Run, words: P
         assert "never seen" not in done.err
         found = ["".join(example.x) for example in files.read(tmp_path / f"{source}.jsonl")]
         assert found == [form for form in forms if source == "forms.txt" or " " not in form]
+        lines = (tmp_path / f"{source}.jsonl").read_text().splitlines()
+        assert [json.loads(line)["input"] for line in lines] == found  # whatever was predicted
     told, inflecting = "was trained for", ("--columns", "1,2,3", "--tokens", "characters")
     for command in ("predict", "evaluate"):
         for name in ("analysis", "inflection"):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tiny_networks import PREDICTOR, SAMPLING, SPANS_GENERATOR, WORD_FORM_PREDICTOR
@@ -28,7 +29,7 @@ from recombine.comparison.compare import (
     forget,
     suited,
 )
-from recombine.comparison.document import SAMPLES, TRACED, run_record
+from recombine.comparison.document import SAMPLES, TRACED, run_record, write_samples
 from recombine.comparison.splitting import Split, given, hold_out
 from recombine.comparison.verdict import BOTH
 from recombine.data import files
@@ -256,3 +257,10 @@ def test_it_is_said_which_samples_are_kept_and_draws_do_not_depend_on_who_else_i
         beside = draw(split, replace(PLAN, methods=[OVERSAMPLE, BY_GECA])).samples[BY_GECA]
         assert all(alone)
         assert [list(samples) for samples in alone] == [list(samples) for samples in beside]
+
+
+def test_samples_of_code_are_written_with_their_texts(tmp_path: Path) -> None:
+    samples = Samples((Example(("set", "it"), ("set", "(", "it", ")")),), 1)
+    drawn = SimpleNamespace(drawn=SimpleNamespace(samples={"geca": [samples]}), plan=SimpleNamespace(seed=0))
+    folder = write_samples(drawn, tmp_path, tokens="code")
+    assert '"output": "set(it)"' in (folder / "geca.0.jsonl").read_text()

@@ -106,6 +106,8 @@ def test_hugging_face_and_jsonl_which_weighs_new_examples(tmp_path: Path) -> Non
     found = rows("weighed/train.jsonl")
     assert [Example(tuple(row["x"]), tuple(row["y"])) for row in found] == ORIGINALS + NEW
     assert [row["method"] for row in found] == [None, None, None, "geca"]
+    export(CODE[:1], CODE[:1], tmp_path / "code", to="jsonl", tokens="code")
+    assert {"input": "say  hi", "output": 'f( "a", [1] )'}.items() <= rows("code/train.jsonl")[0].items()
     assert found[-1]["weight"] / sum(row["weight"] for row in found) == pytest.approx(0.2)
 
 

@@ -147,6 +147,7 @@ def test_json_has_texts_beside_the_tokens_and_they_must_agree() -> None:
         (call, "code", {"input": "set it", "output": "set(it, 2)"}),
         (call, "words", {"input": "set it", "output": "set ( it , ␣ 2 )"}),
         (form, "words", {"input": "gel [V] [PST]", "output": "geldi"}),
+        (Example(form.x, form.x), "characters", {"output": "gel [V] [PST]"}),
     ):
         line = Format("jsonl", tokens).render(example)
         assert texts.items() <= json.loads(line).items()
@@ -154,7 +155,10 @@ def test_json_has_texts_beside_the_tokens_and_they_must_agree() -> None:
     said = error_of(JSONL, '{"input": "walk twice", "x": ["walk"], "y": ["W"]}')
     assert said.message == "the input is 'walk twice', but its tokens are 'walk'."
     assert error_of(JSONL, '{"input": "walk  twice", "x": "walk twice", "y": "W"}')
-    for line in ('{"input": "walk twice", "output": "W W"}', '{"input": "walk  twice", "x": "walk  twice", "y": "W W"}'):
+    for line in (
+        '{"input": "walk twice", "output": "W W"}',
+        '{"input": "walk  twice", "x": "walk  twice", "y": "W W"}',
+    ):
         assert parse(JSONL, line) == [Example(("walk", "twice"), ("W", "W"))]
 
 

@@ -104,7 +104,9 @@ def test_the_model_is_described_and_examples_are_found_and_drawn(page: Page) -> 
     assert (status, len(drawn["prototypes"])) == (200, 2)
 
 
-def test_a_sample_grows_is_judged_and_kept_once(page: Page, explorer: Explorer, kept: Path) -> None:
+def test_a_sample_grows_is_judged_and_kept_once(
+    page: Page, explorer: Explorer, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tokens: list[str] = []
     while True:
         status, step = page.post("next", SAMPLE | {"tokens": tokens})
@@ -127,6 +129,10 @@ def test_a_sample_grows_is_judged_and_kept_once(page: Page, explorer: Explorer, 
     status, refused = page.post("keep", finished)
     assert (status, refused["message"]) == (400, "this sample is kept already.")
     assert page.get("/api/model").json()["kept"] == 1
+    other = kept.with_name("other.jsonl")
+    monkeypatch.setattr(explorer.augmenter, "notes", {"tokens": "characters"})
+    assert Page(explorer, Keeper(other)).post("keep", finished) == (200, {"kept": 1})
+    assert json.loads(other.read_text())["input"] == "".join(sample.x)
     status, refused = Page(explorer, None).post("keep", finished)
     assert status == 400
     assert "-o FILE" in refused["message"]

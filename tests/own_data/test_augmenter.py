@@ -1,5 +1,6 @@
 """The learned augmenter for one's own data, with networks that train in a second."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -80,6 +81,10 @@ def test_a_function_may_say_what_is_made_of_what(tmp_path: Path) -> None:
     again = Augmenter.load(tmp_path / "model", neighborhood=of_half, device="cpu")
     assert again.sample(3) == samples
     assert again.neighborhood is of_half
+    augmenter.tokens_ = "characters"
+    augmenter.save(tmp_path / "spelled")
+    (first, *_) = (tmp_path / "spelled" / "examples.jsonl").read_text().splitlines()
+    assert json.loads(first)["input"] == "".join(augmenter.examples_[0].x)
     with pytest.warns(RuntimeWarning, match="functions are not saved, so there is neighborhood='auto'"):
         Augmenter.load(tmp_path / "model", device="cpu")
 

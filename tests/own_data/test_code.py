@@ -1,5 +1,6 @@
 """Data with JSON in them, as Python users hand them over."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def test_augmenters_give_texts_for_texts(tmp_path: Path) -> None:
     assert X[: len(PAIRS)] == inputs
     assert sum(map(right, X, y)) >= 0.9 * len(X)
     geca.save(tmp_path / "geca")
+    saved = (tmp_path / "geca" / "examples.jsonl").read_text().splitlines()
+    assert [json.loads(line)["output"] for line in saved] == list(outputs)
     assert GECA.load(tmp_path / "geca").tokens_ == "code"
 
 

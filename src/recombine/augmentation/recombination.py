@@ -29,7 +29,7 @@ from recombine.training.fit import fit, likelihood
 from recombine.training.fitted import Fitted
 from recombine.training.recipe import Recipe
 from recombine.training.schedule import Group
-from recombine.training.stored import WEIGHTS, Stored
+from recombine.training.stored import WEIGHTS, Stored, kind_of_tokens
 
 KIND = "recombination"
 EXAMPLES, NEIGHBORHOODS_FILE = "examples.jsonl", "neighborhoods.npz"
@@ -267,7 +267,7 @@ class Recombination:
         settings = {**stored.settings(), **self.settings()} | ({"sizes": list(self.sizes_)} if self.sizes_ else {})
         with writing_model(Path(path), KIND, settings, force=force) as folder:
             stored.write(folder)
-            write(self.examples_, folder / EXAMPLES)
+            write(self.examples_, folder / EXAMPLES, tokens=kind_of_tokens(self.notes) or "words")
             self.neighborhoods_.save(folder / NEIGHBORHOODS_FILE)
 
     @classmethod

@@ -105,7 +105,7 @@ def compare_cli(
             origin = provenance(["recombine", *sys.argv[1:]], plan.device)
             title = Path(files.name_of(data)).name
             run = run_record(found, title=title, command=origin["command"], provenance=origin)
-            samples = write_samples(found, folder)
+            samples = write_samples(found, folder, tokens=reading.kind)
             say(f"Wrote {write_run(run, folder, force=force or goes_on)}, and all samples to {samples}.")
             say(f"To look at them: recombine report {folder} -o report.html")
             forget(folder)

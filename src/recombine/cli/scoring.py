@@ -73,7 +73,7 @@ def predict_cli(
     files.check_free(targets, force=force or files.is_unfinished(output))
     tokens, reading = reading.tokens, reading.for_model(model, predictor.notes)
     asked = reading.read_inputs(inputs, direction_of(predictor.notes))
-    if are_of_word_forms(vocabulary.tokens):
+    if forms := are_of_word_forms(vocabulary.tokens):
         words = {token for x in asked for token in x}
         direction = INFLECTION if any(map(is_tag, words)) else ANALYSIS
         # Forms that were read as words are taken apart, except for those that have been written apart.
@@ -93,7 +93,9 @@ def predict_cli(
                 empty += not y
                 origin = Provenance("prediction", log_probability=prediction.log_probability)
                 pairs.append(Example(x, y or (NOTHING,), origin))
-            write(pairs, target, format=files.format_of(target), tokens=reading.kind, force=force or goes_on)
+            format = files.format_of(target)
+            kind = "characters" if forms and format == "jsonl" else reading.kind  # predictions may be no word forms
+            write(pairs, target, format=format, tokens=kind, force=force or goes_on)
     unseen = vocabulary.unseen([Example(x, ()) for x in asked])
     if json:
         print_json({"outputs": targets, "inputs": len(asked), "unseen_tokens": unseen})

@@ -23,14 +23,17 @@ SAMPLES, TRACED = 100, 30
 RAREST = 200  # for how many rare things it is told how often they are seen
 
 
-def write_samples(found: Comparison, folder: Path) -> Path:
-    """Writes all samples into the folder ``samples`` of a run, a file for each method and seed, and returns it."""
+def write_samples(found: Comparison, folder: Path, *, tokens: str = "words") -> Path:
+    """Writes all samples into the folder ``samples`` of a run, a file for each method and seed, and returns it.
+
+    Beside their tokens, which are words, characters or code, they have texts.
+    """
     path = folder / SAMPLES_FOLDER
     with replacing_folder(path) as made:
         for method, every in found.drawn.samples.items():
             for seed, samples in enumerate(every, start=found.plan.seed):
                 if samples:
-                    files.write(samples, made / f"{method}.{seed}.jsonl", format="jsonl")
+                    files.write(samples, made / f"{method}.{seed}.jsonl", format="jsonl", tokens=tokens)
     return path
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
-from recombine.data.formats import SPACE, csv_row
+from recombine.data.formats import SPACE, csv_row, texts
 from recombine.data.output import all_or_none, check_free, locked, replacing, sweep
 from recombine.data.text import check_kind, join, shown, split
 from recombine.errors import RecombineError, unknown
@@ -180,13 +180,15 @@ _as_json = partial(json.dumps, ensure_ascii=False)
 
 
 def _jsonl(data: _Mixture) -> _Files:
+    kind = "characters" if data.characters else data.tokens
     objects = (
-        {"x": each.x, "y": each.y, "weight": weight, "method": each.provenance.method if each.provenance else None}
+        {**texts(each, kind), "x": each.x, "y": each.y, "weight": weight, "method": method}
         for examples, weight in ((data.originals, 1.0), (data.new, data.mix.weight))
         for each in examples
+        for method in [each.provenance and each.provenance.method]
     )
     how = (
-        'Each line: `{"x": tokens, "y": tokens, "weight": number, "method": augmenter or null}`.\n\n'
+        "Each line: texts (`input`, `output`), tokens (`x`, `y`), `weight`, and `method`: augmenter or null.\n\n"
         "Train with: any loader that draws lines in proportion to `weight`, "
         "e.g. `torch.utils.data.WeightedRandomSampler(weights, num_samples=len(weights))`"
     )

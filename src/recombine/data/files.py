@@ -115,7 +115,7 @@ def write(
         target: A path, or ``-`` for standard output.
         format: One of ``FORMATS``; ``"auto"`` is JSONL for a name that ends in ``.jsonl``, CSV for ``.csv`` and else
             TSV. SIGMORPHON expects examples in the generator's order; CSV has it for them, and always a header.
-        tokens: What a token is in TSV: ``"words"``, ``"characters"`` or ``"code"``.
+        tokens: What a token is in texts, which JSONL has beside tokens: ``"words"``, ``"characters"`` or ``"code"``.
         force: Whether an existing file may be replaced.
     """
     chosen = Format(_by_name(target, "tsv") if format == "auto" else format, tokens)

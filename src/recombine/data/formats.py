@@ -206,7 +206,7 @@ class Format:
             case "jsonl":
                 try:
                     return json.dumps(
-                        {**_texts(example, self.tokens), **_as_object(example)}, ensure_ascii=False, allow_nan=False
+                        {**texts(example, self.tokens), **_as_object(example)}, ensure_ascii=False, allow_nan=False
                     )
                 except (TypeError, ValueError) as error:
                     message = f"the provenance of the example cannot be written as JSON: {error}."
@@ -416,7 +416,7 @@ def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     x, y = (_side(side, name, line, tokens) for name, side in (("x", found.x), ("y", found.y)))
     for name, given, side in (("input", found.x, x), ("output", found.y, y)):
         text = getattr(found, name)
-        if text not in (None, given) and all(text != _texts(Example(x, y), kind)[name] for kind in TOKENS):
+        if text not in (None, given) and all(text != texts(Example(x, y), kind)[name] for kind in TOKENS):
             hint = "Change both, or leave out x and y: then the texts are read."
             raise line.error(f"the {name} is {shown(text)}, but its tokens are {shown(' '.join(side))}.", hint=hint)
     origin = found.provenance
@@ -437,9 +437,9 @@ def _example(found: _Pair, *, line: Line, tokens: str) -> Example:
     return Example(x, y, provenance)
 
 
-def _texts(example: Example, tokens: str) -> dict[str, str]:
-    """Returns the texts of both sides; those of word forms have their tags at the end."""
-    written = join_text if are_word_forms([example]) else partial(join, tokens=tokens)
+def texts(example: Example, tokens: str) -> dict[str, str]:
+    """Returns the texts of both sides; those of characters and word forms have their tags at the end."""
+    written = join_text if tokens == "characters" or are_word_forms([example]) else partial(join, tokens=tokens)
     return {"input": written(example.x), "output": written(example.y)}
 
 

@@ -18,6 +18,8 @@ from recombine.data.text import STANDARD
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.explore.explorer import Choice, Explorer, Strategy
+from recombine.inflection import are_of_word_forms
+from recombine.training.stored import kind_of_tokens
 
 PAGE = {
     "/": ("index.html", "text/html"),
@@ -51,13 +53,16 @@ class Keeper:
             return []
         return read(self.path, format="jsonl")
 
-    def keep(self, sample: Example) -> int:
-        """Adds a sample, which must not be there already, and returns how many there are now."""
+    def keep(self, sample: Example, tokens: str = "words") -> int:
+        """Adds a sample, which must not be there already, and returns how many there are now.
+
+        Its tokens are words, characters or code, which texts are made of.
+        """
         with self._lock, locked(self.path, say=lambda _: None):  # other pages may keep samples in the same file
             kept = self._read()
             if sample in kept:
                 raise RecombineError("this sample is kept already.")
-            return write([*kept, sample], self.path, format="jsonl", force=True)
+            return write([*kept, sample], self.path, format="jsonl", tokens=tokens, force=True)
 
     def count(self) -> int:
         """Returns how many samples the file holds."""
@@ -127,6 +132,7 @@ def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
 
     sampling = explorer.augmenter.sampling.decoding
     tokens = explorer.vocabulary.tokens
+    written = "characters" if are_of_word_forms(tokens) else kind_of_tokens(explorer.augmenter.notes) or "words"
 
     @app.get("/api/model")
     def model() -> dict[str, Any]:
@@ -164,7 +170,7 @@ def application(explorer: Explorer, keeper: Keeper | None) -> FastAPI:
     def keep(request: SampleRequest) -> dict[str, Any]:
         if keeper is None:
             raise RecombineError("there is no file to keep samples in.", hint="Start with -o FILE.")
-        return {"kept": keeper.keep(explorer.sample(*request.parts()))}
+        return {"kept": keeper.keep(explorer.sample(*request.parts()), written)}
 
     return app
 

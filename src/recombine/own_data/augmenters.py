@@ -345,7 +345,7 @@ class _ByRule(OwnDataAugmenter):
             raise unfitted(type(self).__name__)
         saved = {**self._saved(), KIND_OF_TOKENS: self.tokens_}
         with writing_model(Path(path), self.kind, saved, force=force) as folder:
-            write(self.examples_, folder / EXAMPLES)
+            write(self.examples_, folder / EXAMPLES, tokens=self.tokens_)
 
     @classmethod
     def load(cls, path: str | Path, **settings: Any) -> Self:  # noqa: ANN401
