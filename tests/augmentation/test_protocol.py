@@ -22,6 +22,7 @@ def test_samples_as_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
     found = samples.to_pandas()
     assert found == {"input": ["big dot"], "output": ["DOT"], "method": ["geca"], "right": [0.9]}
+    assert replace(samples, tokens="characters").to_pandas()["input"] == ["bigdot"]
     assert replace(samples, estimate=None).to_pandas(tokens="characters").keys() == {"input", "output", "method"}
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(RecombineError, match="pip install pandas"):

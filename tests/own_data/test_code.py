@@ -35,6 +35,7 @@ def test_augmenters_give_texts_for_texts(tmp_path: Path) -> None:
     assert X[: len(PAIRS)] == inputs
     assert sum(map(right, X, y)) >= 0.9 * len(X)
     geca.save(tmp_path / "geca")
+    assert geca.sample().tokens == "code"
     saved = (tmp_path / "geca" / "examples.jsonl").read_text().splitlines()
     assert [json.loads(line)["output"] for line in saved] == list(outputs)
     assert GECA.load(tmp_path / "geca").tokens_ == "code"

@@ -45,6 +45,7 @@ class Samples(Sequence[Example]):
             their provenance; empty if the augmenter keeps none.
         estimate: Between which shares of them are right, and the share that is expected: (low, mean, high); None if
             nobody can say.
+        tokens: What a token of their texts is: ``"words"``, ``"characters"`` or ``"code"``; None if nobody said.
     """
 
     examples: tuple[Example, ...]
@@ -54,6 +55,7 @@ class Samples(Sequence[Example]):
     turned_down: tuple[Example, ...] = ()
     warning: str = ""
     estimate: tuple[float, float, float] | None = None
+    tokens: str | None = None
 
     @property
     def account(self) -> str:
@@ -81,13 +83,13 @@ class Samples(Sequence[Example]):
     def to_pandas(self, *, tokens: str | None = None) -> Any:  # noqa: ANN401
         """Returns a data frame with input, output, method and, if it is estimated, how likely each sample is right.
 
-        `tokens` are those that the augmenter was fitted with; default: code if all outputs are JSON, else words.
+        `tokens` say what texts are made of: words, characters or code; default: as in the augmenter's examples.
         """
         try:
             pandas = import_module("pandas")
         except ImportError:
             raise RecombineError("to_pandas needs pandas.", hint="pip install pandas") from None
-        kind = tokens or kind_of(self)
+        kind = tokens or self.tokens or kind_of(self)
         origins = [example.provenance for example in self]
         columns: dict[str, list[Any]] = {
             "input": [join(example.x, kind) for example in self],

@@ -308,7 +308,8 @@ class OwnDataAugmenter(Settings, ABC):
         keep = all_of(self._keep, *(judged(judge, name) for name, judge in asked.items()))
         rarity = self._learned.choices.get("rarity")
         every = [
-            _with_warning(samples, rarity and rarity.value) for samples in self._draw(self._learned, n, seed, keep)
+            replace(_with_warning(samples, rarity and rarity.value), tokens=self.tokens_)
+            for samples in self._draw(self._learned, n, seed, keep)
         ]
         self.report_ = replace(self.report_, samples=every[0])
         return every
