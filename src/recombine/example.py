@@ -67,8 +67,9 @@ class Examples(list[Example]):
 
     Attributes:
         tokens: ``"words"``, ``"characters"`` or ``"code"``.
+        from_texts: Whether they were texts on both sides, which other tokens can be made of, too.
     """
 
-    def __init__(self, examples: Iterable[Example], tokens: str) -> None:
+    def __init__(self, examples: Iterable[Example], tokens: str, *, from_texts: bool = False) -> None:
         super().__init__(examples)
-        self.tokens = tokens
+        self.tokens, self.from_texts = tokens, from_texts

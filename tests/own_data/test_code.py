@@ -8,6 +8,8 @@ import own_files
 from tiny_networks import PREDICTOR
 
 from recombine import GECA, Predictor, read
+from recombine.data.files import write
+from recombine.example import Example, Examples, Provenance
 from recombine.own_data.inputs import as_examples
 
 PAIRS = own_files.make("commands", 100).train
@@ -84,3 +86,22 @@ def test_examples_that_were_read_as_words_are_split_again_for_a_network_of_code(
     code, words = read(tmp_path / "a"), read(tmp_path / "b", tokens="words")
     assert as_examples(words, tokens=code.tokens) == code[:3]
     assert as_examples(code[:3], tokens="words") == code[:3]  # a plain list: tokens are as they are
+
+
+def test_only_texts_are_split_again(tmp_path: Path) -> None:
+    tsv, new, forms = (tmp_path / name for name in ("geo.tsv", "new.jsonl", "forms.tsv"))
+    pairs = [(f"what is the capital of {name}", f"answer(capital({name}))") for name in ("texas", "ohio", "iowa")]
+    tsv.write_text("".join(f"{x}\t{y}\n" for x, y in pairs))
+    forms.write_text("gel\tgeldi\tV;PST\n")
+    geca = GECA().fit(read(tsv))
+    geca.save(tmp_path / "geca")
+    assert GECA.load(tmp_path / "geca").examples_ == geca.examples_
+    for kind in ("words", "code"):  # of the texts beside the tokens
+        write(geca.examples_, new, tokens=kind, force=True)
+        assert read(new).tokens == kind
+        assert as_examples(read(new), tokens="code") == read(tsv)
+    assert as_examples(read(forms), tokens="code") == read(forms)
+    new.write_text("".join(json.dumps({"input": x, "output": y}) + "\n" for x, y in pairs))
+    assert as_examples(read(new, tokens="words"), tokens="code") == read(tsv)
+    sample = Example(("a",), ("b(c)",), Provenance("geca", sources=("written", "1:2")))
+    assert as_examples(Examples([sample], "words", from_texts=True), tokens="code")[0].y == sample.y

@@ -52,7 +52,10 @@ def read(
         RecombineError: If the file cannot be read, does not keep to its format or holds no example.
     """
     tokens = tokens or ("code" if why_code(source, format=format, columns=columns) else "words")
-    return Examples(_at_least_one(iterate(source, format=format, tokens=tokens, columns=columns), source), tokens)
+    lines, chosen = _opened(source, format, tokens, columns)
+    first = list(islice(lines, FIRST))
+    examples = _at_least_one(chosen.parse(chain(first, lines)), source)
+    return Examples(examples, tokens, from_texts=chosen.are_texts(first))
 
 
 def why_code(source: str | Path, *, format: str = "auto", columns: Columns = None) -> str | None:
@@ -64,6 +67,8 @@ def why_code(source: str | Path, *, format: str = "auto", columns: Columns = Non
     first = list(islice(lines, FIRST)) if Path(source).is_file() else []
     if not first or chosen.recognized(first[0]).name in ("scan", "parallel"):
         return None
+    if chosen.are_code(first):
+        return "the texts beside tokens are those of code"
     return code_suits(replace(chosen, tokens="code").parse(chain(first, lines)), chosen.parse(first))
 
 

@@ -126,6 +126,25 @@ class Format:
         names = _object(line) if found.name == "jsonl" else next(_rows([line], quoted=found.quoted))[1]
         return not {*_names(names)}.isdisjoint(_names(self._named))
 
+    def are_texts(self, lines: Sequence[Line]) -> bool:
+        """Tells whether `tokens` says what the tokens of both sides are: not of word forms, nor of lists in JSON."""
+        name = self.recognized(lines[0]).name
+        if name not in ("tsv", "jsonl") or len(self.columns or ()) == 3:
+            return False
+        values = (item for line in lines for item in _object(line).items()) if name == "jsonl" else ()
+        return not any(isinstance(value, list) and key != "messages" for key, value in values)
+
+    def are_code(self, lines: Sequence[Line]) -> bool:
+        """Tells whether lines are JSON with tokens and their texts, and the texts are those of code, not of words."""
+        if self.recognized(lines[0]).name != "jsonl":
+            return False
+
+        def fit(kind: str) -> bool:
+            pairs = zip(self.parse(lines), map(_object, lines), strict=True)
+            return all(texts(example, kind).items() <= value.items() for example, value in pairs)
+
+        return fit("code") and not fit("words")
+
     def parse(self, lines: Iterable[Line]) -> Iterator[Example]:
         """Yields an example for each line, as the lines come."""
         lines = iter(lines)

@@ -53,9 +53,10 @@ def as_examples(data: Data, outputs: Column | None = None, *, tokens: str | None
     if tokens is None:
         tokens = data.tokens if isinstance(data, Examples) else kind_of(examples("code"), examples("words"))
     found = examples(tokens)
-    if isinstance(data, Examples) and {data.tokens, tokens} == {"words", "code"}:  # read as others were not
+    # Texts that were read in other tokens are split again; samples, whose sources speak of their tokens, are not.
+    if isinstance(data, Examples) and data.from_texts and {data.tokens, tokens} == {"words", "code"}:
         again = partial(_split_again, data.tokens, tokens)
-        found = (Example(again(each.x), again(each.y), each.provenance) for each in found)
+        found = (each if each.provenance else Example(again(each.x), again(each.y)) for each in found)
     return Examples(found, tokens)
 
 
