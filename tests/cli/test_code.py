@@ -85,3 +85,13 @@ def test_texts_count_in_scores_not_tokens(run: Run, tmp_path: Path) -> None:
     made = [("go", ["{", '"a"', ":", "[1,", "2", "]", "}"]), ("go on", ["{", '"', "b", '"', ":", "3", "}"])]
     predicted.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in made))
     assert run("score", "--gold", gold, "--predicted", predicted, "--json").document["all"]["exact_match"] == 0.5
+
+
+def test_what_a_model_of_words_predicted_is_scored_by_its_texts(run: Run, tmp_path: Path, tiny: None) -> None:
+    gold, predicted, model = tmp_path / "gold.tsv", tmp_path / "predicted.jsonl", tmp_path / "model"
+    gold.write_text("".join(f"find {name} , now\tfind({name}) , now\n" for name in ("Anna", "Tom", "Bea")))
+    assert run("train", gold, "--tokens", "words", "--epochs", 200, "-o", model).ok
+    following = run("predict", model, gold, "-o", predicted).last.removeprefix("Next: recombine ").split()
+    exact = run("evaluate", model, gold, "--json").document["exact_match"]["mean"]
+    done = run(*(gold if word == "FILE" else word for word in following), "--json")
+    assert done.document["all"]["exact_match"] == exact == 1.0

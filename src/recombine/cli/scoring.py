@@ -1,14 +1,14 @@
 """``recombine predict``, ``evaluate``, ``score`` and ``audit``: outputs and samples, and how good they are."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from recombine.cli import files
 from recombine.cli.options import AUTO, STANDARD, check_json
 from recombine.cli.printing import counted, percent, print_json, print_table, say, say_next, working
 from recombine.cli.training import enough_memory, use_threads
-from recombine.data.files import write
+from recombine.data.files import names_columns, write
 from recombine.data.output import all_or_none
 from recombine.data.text import join, split
 from recombine.data.vocabulary import Vocabulary, told_unseen
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 NOTHING = "<nothing>"
 """Stands in a file for a predicted output without tokens, which no file can hold; no gold output equals it."""
+
+TEXTS = "input,output"
+"""The keys of texts in JSON lines that were written beside their tokens."""
 
 GOLD = ("scan",)
 """The names of gold functions."""
@@ -176,8 +179,11 @@ def score_cli(
     """
     files.check_one_standard_input(gold, predicted, train)
     reading = reading.settled(gold)
-    guessed, right = reading.read(predicted), reading.read_for_prediction(gold)
-    if reading.kind == "code":  # what counts is the text, whatever tokens a network made it of
+    by_text = reading.kind == "code"  # what counts is the text, whatever tokens a network made it of
+    has_texts = by_text and predicted.endswith(files.JSONL) and names_columns(predicted, TEXTS)
+    guessed = (replace(reading, columns=TEXTS) if has_texts else reading).read(predicted)
+    right = reading.read_for_prediction(gold)
+    if by_text:
         texts = [(join(each.x, "code"), join(each.y, "code")) for each in guessed]
         guessed = [Example(split(x, "code"), split(y, "code")) for x, y in texts]
     if are_word_forms(right):  # predictions, which may be no word forms, have their inputs' direction
