@@ -7,6 +7,8 @@ import own_files
 import pytest
 from commands import Run, assert_is_sentence
 
+from recombine.cli.files import Reading
+
 TOLD = "All outputs are JSON: tokens are words, numbers and marks, as with --tokens code.\n"
 
 
@@ -95,3 +97,9 @@ def test_what_a_model_of_words_predicted_is_scored_by_its_texts(run: Run, tmp_pa
     exact = run("evaluate", model, gold, "--json").document["exact_match"]["mean"]
     done = run(*(gold if word == "FILE" else word for word in following), "--json")
     assert done.document["all"]["exact_match"] == exact == 1.0
+
+
+def test_commands_after_a_model_of_words_are_told_its_tokens_where_they_would_take_code(commands: Path) -> None:
+    notes = {"tokens": "words"}
+    assert Reading().for_model("model", notes, str(commands)).options == ["--tokens", "words"]
+    assert Reading().for_model("model", notes).options == []

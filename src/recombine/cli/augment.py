@@ -124,7 +124,7 @@ def augment_cli(
     networks = request.seeds or 1
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
         model = read_model(Path(request.model), KIND)
-        networks, reading = len(model["seeds"]), reading.for_model(request.model, model.get("notes", {}))
+        networks, reading = len(model["seeds"]), reading.for_model(request.model, model.get("notes", {}), train)
     else:
         reading = reading.settled(train)
     targets = files.numbered(request.output, networks)

@@ -64,22 +64,29 @@ class Reading:
         """Returns how a file that a command wrote can be read: as TSV and CSV it has two columns."""
         return self if written.endswith(JSONL) else Reading(tokens=self.tokens)
 
-    def for_model(self, model: str, notes: Mapping[str, Any]) -> "Reading":
-        """Returns how files are read for the model of a folder, with which these notes are kept."""
+    def for_model(self, model: str, notes: Mapping[str, Any], train: str | None = None) -> "Reading":
+        """Returns how files are read for the model of a folder, with which these notes are kept.
+
+        If other commands would read the training file as code, the tokens of a model of words are told to them, too.
+        """
         from recombine.training.stored import kind_of_tokens
 
         known = kind_of_tokens(notes)
         if self.tokens is not None and known not in (None, self.tokens):
             say(f"Warning: {model} was trained with --tokens {known}, not {self.tokens}.")
-        return self if self.tokens or known == "words" else replace(self, tokens=known)
+        as_others = known == "words" and (train is None or self._why_code(train) is None)
+        return self if self.tokens or as_others else replace(self, tokens=known)
 
     def settled(self, source: str) -> "Reading":
         """Returns how files are read by the side of one whose outputs tell what a token is, if no option does."""
-        format = AUTO if source.endswith(JSONL) else self.format
-        if self.tokens or (why := files.why_code(source, format=format, columns=self.columns)) is None:
+        if self.tokens or (why := self._why_code(source)) is None:
             return self
         say(f"{why[0].upper()}{why[1:]}: tokens are words, numbers and marks, as with --tokens code.")
         return replace(self, tokens="code")
+
+    def _why_code(self, source: str) -> str | None:
+        format = AUTO if source.endswith(JSONL) else self.format
+        return files.why_code(source, format=format, columns=self.columns)
 
     def suggested(self, examples: Sequence[Example]) -> "Reading":
         """Returns how examples had better be read: they are of words, but have more in common in other tokens."""
