@@ -315,7 +315,7 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
 def test_nothing_is_made_of_doubtful_examples_unless_they_are_many() -> None:
     few = [Example(x, (x[0], x[1], x[2].upper())) for x in [("tiny", "pink", "star"), ("big", "pink", "dot")]]
     some = [each for place, each in enumerate(drawings(("red", "blue", "black"))) if place % 5]
-    mistaken = Example(("tiny", "bleu", "dot"), ("tiny", "blue", "DOT"))
+    mistaken = Example(("tiny", "bleu", "dot"), ("t", "bl", "DOT"))
     contradictory = [Example(("tiny", "red", "red", "dot"), ("tiny", "red", *more, "DOT")) for more in ([], ["red"])]
     auto = Auto().fit([*some, *few, mistaken, *contradictory])
     told = "2 contradict others; 1 may have typing errors: bleu (blue)"
