@@ -214,7 +214,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "OwnD
     if request.method in LEARNING:
         asked = request.executor or request.address
         executor = chosen_executor(request.executor, request.address) if asked else None
-        settings |= {"device": request.device, "executor": executor}
+        settings |= {"device": request.device, "executor": executor, "max_time": request.max_time}
     is_trained = request.is_trained
     if is_trained:
         augmenter = method.load(str(request.model), **settings)
@@ -223,7 +223,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "OwnD
     else:
         if request.method in LEARNING:
             settings |= {"neighborhood": request.neighborhood, "prototypes": request.prototypes}
-            settings |= {"network": request.size or AUTO, "epochs": request.epochs, "max_time": request.max_time}
+            settings |= {"network": request.size or AUTO, "epochs": request.epochs}
         augmenter = method(seed=request.seed, seeds=request.seeds or 1, tokens=tokens, **settings)
         try:
             augmenter.fit(examples, checkpoint=request.state)
@@ -288,7 +288,6 @@ def _check_model(request: Request, found: "Augmenter", examples: Sequence[Exampl
         "neighborhood": networks.neighborhoods_.rule,
         "size": "small" if small else "paper",
         "epochs": recipe.epochs,
-        "max_time": recipe.max_time,
         "seeds": len(networks.seeds),
     }
     for name, value in trained.items():

@@ -595,7 +595,8 @@ class Augmenter(OwnDataAugmenter):
         """Reads what ``save`` or ``recombine augment --model`` wrote.
 
         Settings can be given instead of the saved ones, such as ``device``, ``rarity`` or ``validator``. Functions are
-        not saved: give them again, or a warning says what is there instead.
+        not saved: give them again, or a warning says what is there instead. ``max_time`` is
+        not kept: given to ``load``, it bounds the drawing alone.
         """
         cls._check_names(settings)
         found = Recombination.load(path, device=settings.get("device", AUTO))
@@ -608,7 +609,7 @@ class Augmenter(OwnDataAugmenter):
             "sampling": found.sampling,
         }
         with fitting(Path(path)):
-            names = {setting.name for setting in fields(cls)}
+            names = {setting.name for setting in fields(cls)} - {"max_time"}  # which bounded training
             saved = {name: value for name, value in found.notes.items() if name in names}
             others = {name: value for name, value in known.items() if name not in saved}
             augmenter = cls._restored(saved, place=Path(path), given={**others, **settings})
