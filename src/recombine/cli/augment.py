@@ -144,6 +144,9 @@ def augment_cli(
     with files.working_on(made, targets) as goes_on:
         with enough_memory(), resumable(request.state):
             augmenter = _fitted(request, examples, reading.kind)
+            assert augmenter.report_ is not None
+            if several and request.method == AUTO and "left out" not in augmenter.report_.choices:
+                say("Warning: new examples are made of those that contradict each other, too.")
             every = _drawn(request, augmenter)
         for samples, target in zip(every, targets, strict=True):
             format = files.format_of(target, "sigmorphon" if are_inflections(samples) else "tsv")
