@@ -310,6 +310,7 @@ def test_samples_with_rare_words_come_first_as_many_with_each_then_any_others() 
     assert sum("pink" in sample.x for sample in fewer) == sum("violet" in sample.x for sample in fewer)
     assert len({sample.x for sample in samples}) == len(samples)
     assert "have a rare token" not in fewer.account
+    assert "Others are" not in auto.sample(60, accept=lambda sample: "pink" in sample.x).account  # there are none
 
 
 def test_nothing_is_made_of_doubtful_examples_unless_they_are_many() -> None:
@@ -387,7 +388,7 @@ def test_nothing_is_made_of_noise() -> None:
 
 def test_a_rule_with_few_samples_is_not_trusted(once: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.own_data.augmenters.LEAST_JUDGED", 100_000)
-    with pytest.raises(NothingMade, match="no rule can be trusted"):
+    with pytest.raises(NothingMade, match=r"no rule can be trusted.*, not taken \(only \d+ judged\)"):
         Auto().fit(examples_of("questions", FEW))
 
 

@@ -744,7 +744,9 @@ class _Rules:
 def _told(tried: Sequence[_Source]) -> str:
     """Returns what was rehearsed, what was found, and which rules are not taken."""
     taken = _trusted(tried)
-    found = [f"{each.rule} {each.verdict}{', not taken' * (each not in taken)}" for each in tried]
+    counts = {each: each.verdict.samples for each in tried}
+    few = {each: f" (only {count} judged)" * (0 < count < LEAST_JUDGED) for each, count in counts.items()}
+    found = [f"{each.rule} {each.verdict}" + f", not taken{few[each]}" * (each not in taken) for each in tried]
     return f"{tried[0].rehearsal.what}: {'; '.join(found)}"
 
 
@@ -765,13 +767,14 @@ class _TakingTurns:
         found, parts = self._in_turn(self.sources, n, seed, accept)
         few = ""
         if self.others and len(found) < n and (others := self.others.trusted(None)):
-            if found:
-                few = f"The first {len(found):,} have a rare token, all that trusted rules make of these. "
-                few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
+            rare = len(found)
             for source in others:  # the surest first
                 if len(found) < n:
                     further, theirs = self._in_turn([source], n, seed, accept)
                     found, parts = found | further | found, parts | theirs  # found before: stays, and comes first
+            if 0 < rare < len(found):
+                few = f"The first {rare:,} have a rare token, all that trusted rules make of these. "
+                few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
         kept, right = list[Example](), list[float]()
         of_source: dict[_Source, list[Example]] = {source: [] for source in parts}
         for source, sample in islice(found.values(), n):
