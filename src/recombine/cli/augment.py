@@ -45,7 +45,7 @@ class Request:
         method NAME: geca, spans, paradigms (for word forms), auto (whichever rules can be trusted), learned (trains a
             network, for minutes), both (geca and learned) or oversample (repeats what is rare).
         n N: How many samples to make.
-        precision P: With auto: keep samples this likely to be right (default: 0.5).
+        precision P: With auto: keep samples this likely to be right (default and least: 0.5; word forms: any).
         epsilon P: Keep only samples with a token in fewer than this share of the examples (default: found out).
         ngram N: With --epsilon: look at up to N tokens in a row.
         resample: Keep only samples with something rare, or all (default: all for geca).

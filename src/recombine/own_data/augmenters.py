@@ -905,7 +905,8 @@ class Auto(Augmenter):
 
     Attributes:
         rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
-        precision: Keeps only samples that are right with at least this probability; default: 0.5, but all word forms.
+        precision: Keeps only samples that are right with at least this probability; default: 0.5, which is the least,
+            but all word forms.
     """
 
     rehearse: float = 30.0
@@ -916,6 +917,9 @@ class Auto(Augmenter):
         if self.precision is not None and not (isinstance(self.precision, float | int) and 0 < self.precision <= 1):
             message = f"precision is {self.precision!r}, expected a number above 0 and at most 1."
             raise RecombineError(message, hint="90 % is 0.9.")
+        if self.precision is not None and self.precision < LIKELY and not are_inflections(distinct):
+            message = f"precision is {self.precision}, expected at least {LIKELY}."
+            raise RecombineError(message, hint="Rules whose samples are likelier wrong than right are never trusted.")
         if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
             raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
