@@ -472,8 +472,7 @@ class Augmenter(OwnDataAugmenter):
             ``recombine augment --no-resample`` does.
         network: ``"small"``, ``"paper"``, or a recipe.
         epochs: How many passes over the data; default: chosen.
-        max_time: Seconds of training at most, and then as many of drawing samples, or a minute if that is more; default:
-            no bound.
+        max_time: Seconds of training at most, then as many of drawing samples, at least a minute; default: no bound.
         sampling: How samples are drawn; default: see ``recombination.DEFAULT_SAMPLING``.
         device: ``auto``, ``cpu`` or ``cuda``.
         executor: Who searches for neighborhoods and draws samples; default: this process.
