@@ -100,6 +100,23 @@ def test_examples_that_contradict_others_or_may_have_typing_errors_are_doubtful(
     assert doubtful.typing_errors == "tba (tab), mornign (morning)"
 
 
+def test_of_words_one_letter_apart_the_most_frequent_was_meant() -> None:
+    sound = [
+        f"{place} the {noun} ▷ {noun[0]} {place}"
+        for noun, count in (("horse", 12), ("house", 30))
+        for place in range(count)
+    ]
+    slip = pairs("9 the hoose ▷ h 9")
+    assert Doubtful.of([*pairs(*sound), *slip]).misspelled == {slip[0]: {"hoose": "house"}}
+
+
+def test_words_that_change_the_output_and_capitals_are_no_typing_errors() -> None:
+    sound = [f"call the man {place} ▷ CALL MAN {place}" for place in range(30)]
+    real, capital = "call the men 3 ▷ CALL MAN MAN 3", "call the mAn 7 ▷ CALL MAN 7"
+    slip = "call the mzn 5 ▷ CALL MAN 5"
+    assert [*Doubtful.of(pairs(*sound, real, capital, slip)).misspelled] == pairs(slip)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["jump", "around-right"])
 def test_no_right_command_is_torn_apart(split: str) -> None:

@@ -1,7 +1,10 @@
 """Exponents that other lemmas take, and those that follow by analogy."""
 
+import pickle
+
 import pytest
 
+from recombine import Auto
 from recombine.augmentation.paradigms import Paradigms
 from recombine.augmentation.protocol import NOTHING_RARE
 from recombine.errors import RecombineError
@@ -104,6 +107,13 @@ def test_samples_are_new_reproducible_and_know_where_they_are_from() -> None:
     everything = paradigms.sample(10_000)
     assert len(everything) < 10_000
     assert everything.shortfall
+
+
+def test_what_was_fitted_travels() -> None:
+    auto = Auto().fit([*COMMON, HINT])
+    samples = auto.sample(5)
+    assert pickle.loads(pickle.dumps(auto)).sample(5) == samples
+    assert samples
 
 
 def test_only_word_forms_will_do() -> None:

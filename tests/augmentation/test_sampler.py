@@ -229,7 +229,7 @@ def test_when_the_time_for_drawing_is_over_what_was_drawn_is_there(script: Scrip
     asked = script(*([(each, 0.0)] for each in ways(3)))
     found = sampler(replace(WARM, batch=1)).sample(3, [0], seconds=0)[0]
     assert (len(asked), len(found)) == (1, 1)
-    assert found.shortfall == "Stopped at 1: the time for drawing was over."
+    assert found.shortfall == "Stopped at 1: the time for drawing was over. Give more (max_time), or ask for fewer."
 
 
 def test_every_sample_kept_buys_patience(script: Script) -> None:

@@ -52,6 +52,8 @@ def test_what_augment_needs_first_fits_one_screen(run: Run, monkeypatch: pytest.
     assert basic.count("\n") <= 40
     assert all(option in basic for option in ("--method", "--count", "--output", "--tokens"))
     assert all(option in advanced for option in ("--epochs", "--device", "--quiet"))
+    assert "drawing" in advanced
+    assert "drawing" not in run("train", "--help").out
 
 
 def test_quiet_and_verbose(run: Run, train: Path, tmp_path: Path) -> None:

@@ -49,6 +49,11 @@ def test_contradictory_examples_are_told_of(run: Run, train: Path, tmp_path: Pat
     first = train.read_text().splitlines()[0].split("\t")[0]
     train.write_text(f"{train.read_text()}{first}\tOTHERWISE\n")
     assert "2 examples have an input that another has" in run(*words, "-o", tmp_path / "two.jsonl").ok.err
+    pairs = [f"{size} {color}\t{size.upper()} {color.upper()}\n" for size in "abcdefgh" for color in "stuvwxyz"][:-3]
+    for places, told in ((slice(1), False), (slice(9), True)):  # few are left out
+        train.write_text("".join([*pairs, *(pair.replace("\n", " !\n") for pair in pairs[places])]))
+        done = run("augment", train, "-n", 2, "-o", tmp_path / "new.jsonl", "--force").ok
+        assert ("made of those that contradict each other, too" in done.err) == told
 
 
 def test_nothing_to_make_is_an_error_without_a_file(run: Run, train: Path, tmp_path: Path) -> None:

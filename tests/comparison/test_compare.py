@@ -12,6 +12,7 @@ from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
 
 from recombine.augmentation.protocol import Samples
+from recombine.augmentation.sampler import TIME_OVER
 from recombine.comparison.compare import (
     BY_GECA,
     GENERATORS,
@@ -171,7 +172,9 @@ def test_the_verdict_knows_how_training_went(found: Comparison) -> None:
     assert not found.training.cut_short
     assert found.training.without_samples == []
     short = replace(found, training=replace(found.training, cut_short=True))
-    assert "training was cut short by a bound on time." in short.verdict
+    assert "training, or drawing samples, was cut short by a bound on time." in short.verdict
+    fewer = [Samples((), PLAN.n, shortfall=f"Stopped at 0: {TIME_OVER}.")] * PLAN.seeds
+    assert _training(PLAN, Drawn({**found.drawn.samples, LEARNED: fewer}), found.history).cut_short
 
 
 def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(

@@ -194,7 +194,7 @@ def test_what_both_is_made_of_and_that_time_was_short_is_said() -> None:
     assert words.endswith("; both together is recombine alone.")
     words = said({"plain": PLAIN, "worse": WORSE}, RARE, Training(held_out=0.9, cut_short=True))
     assert "not help" not in words
-    assert words.endswith("; training was cut short by a bound on time.")
+    assert words.endswith("; training, or drawing samples, was cut short by a bound on time.")
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,14 @@ def test_both_takes_half_from_geca_and_the_rest_with_other_inputs_from_networks(
         both.sample(1)
 
 
+def test_the_time_for_training_does_not_bound_what_is_drawn_later(tmp_path: Path) -> None:
+    hasty = Augmenter(device="cpu", network=QUICK_GENERATOR, epochs=1, max_time=5).fit(TASK.train)
+    hasty.save(tmp_path / "model")
+    assert hasty._for_drawing == 60
+    assert Augmenter.load(tmp_path / "model", device="cpu")._for_drawing is None
+    assert Augmenter.load(tmp_path / "model", device="cpu", max_time=600)._for_drawing == 600
+
+
 def test_loading_takes_settings_that_there_are(tmp_path: Path) -> None:
     fitted().save(tmp_path / "model")
     with pytest.raises(RecombineError, match=r"^unknown setting 'devise'"):

@@ -197,10 +197,11 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
     """Yields examples, each with the tokens that look like typing errors and what was meant.
 
     That is far more frequent and one letter apart. What is rare on the other side, too, is no mistake but a word with a
-    meaning of its own, or what it calls for.
+    meaning of its own, or what it calls for; and so is a word if what was meant would have another output.
     """
     often = Counter(token for example in examples for token in {*example.x, *example.y})
     frequent = [word for word, count in often.items() if count >= MEANT and len(word) > 2 and word.isalpha()]
+    frequent.sort(key=lambda word: (-often[word], word))  # the first of several that are one letter apart was meant
     meant: dict[str, str] = {}
     for token, count in often.items():
         if count <= ONCE and token.isalpha():
@@ -212,6 +213,11 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
     together = Counter(
         (word, token) for example in examples for token in called.intersection(example.y) for word in {*example.x}
     )
+    outputs = {example.x: example.y for example in examples}
+
+    def is_mistake(token: str, x: Sequence[str], y: Sequence[str]) -> bool:
+        corrected = tuple(meant[token] if word == token else word for word in x)
+        return all(often[other] > often[token] for other in y) and outputs.get(corrected, y) == y
 
     def is_called_for(token: str, x: Sequence[str]) -> bool:
         least = {word: max(EXPECTED, holders[word] - often[token]) for word in x}
@@ -219,7 +225,7 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
 
     for example in examples:
         x, y = example.x, example.y
-        errors = [token for token in x if token in meant and all(often[other] > often[token] for other in y)]
+        errors = [token for token in x if token in meant and is_mistake(token, x, y)]
         errors += [
             token
             for token in y
@@ -229,8 +235,12 @@ def _misspelled(examples: Sequence[Example]) -> Iterator[tuple[Example, dict[str
 
 
 def _is_slip(token: str, meant: str) -> bool:
-    """Whether letters changed places, or one inside is another: at either end, that is mostly another form or word."""
-    return sorted(token) == sorted(meant) or (token[0], token[-1]) == (meant[0], meant[-1])
+    """Whether letters changed places, or one inside is another: at either end, that is mostly another form or word.
+
+    Small and capital letters are no slip.
+    """
+    inside = (token[0], token[-1]) == (meant[0], meant[-1])
+    return token.casefold() != meant.casefold() and (inside or sorted(token) == sorted(meant))
 
 
 @dataclass(frozen=True)

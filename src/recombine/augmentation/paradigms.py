@@ -183,8 +183,9 @@ class Analogies:
 
     def __init__(self, words: Iterable[Word]) -> None:
         cells: dict[Tags, list[Word]] = defaultdict(list)
+        self._words = tuple(words)
         self._order: set[tuple[str, str, str]] = set()  # kinds of words, and two tags of theirs, one behind the other
-        for word in words:
+        for word in self._words:
             cells[frozenset(word.tags)].append(word)
             self._order.update((word.kind, *two) for two in combinations(word.tags, 2))
         pairs: dict[Delta, list[tuple[Sequence[Word], Sequence[Word]]]] = defaultdict(list)
@@ -207,6 +208,10 @@ class Analogies:
         while self._most > 1 and sizes.clip(max=self._most).prod(axis=-1).sum() > MOST_COMPARED:
             self._most //= 2
         self._deltas, self._tables, self._likeliest = cache(self._applying), cache(self._read), cache(self._found)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[tuple[Word, ...]]]:
+        """Says how to make it again, in another process: what it remembers does not travel."""
+        return type(self), (self._words,)
 
     def exponents(self, words: Iterable[Word], accept: Callable[[Word], bool]) -> dict[Tags, list[Exponent]]:
         """Returns the exponents of some words, and of those accepted that follow from these, by tags."""

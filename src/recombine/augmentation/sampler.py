@@ -48,6 +48,7 @@ SURE = 0.98
 """Of an output without a token less probable than this, a network is sure. Which of these is the surest says nothing:
 the surest 400 of 1,600 samples for around-right, all right, were short, and had "left" a third as often."""
 
+TIME_OVER = "the time for drawing was over"
 LESS_SURE = "with a surer output for the same input"
 SURPLUS = "less sure than those kept"
 
@@ -141,7 +142,8 @@ class Collected:
         count, rejected, shortfall, warning = len(self.accepted), dict(self.rejected), "", ""
         if count < n:
             draws = f"another took more than {settings.patience} draws, at temperature {self.temperature:g}"
-            shortfall = f"Stopped at {count}: {'the time for drawing was over' if self.timed_out else draws}."
+            more = f"{TIME_OVER}. Give more (max_time){', or ask for fewer' * bool(count)}"
+            shortfall = f"Stopped at {count}: {more if self.timed_out else draws}."
         if count > n:
             rejected[SURPLUS] = count - n
         unsure = sum(scored.least < EVEN for scored in best)

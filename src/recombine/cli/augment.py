@@ -45,7 +45,7 @@ class Request:
         method NAME: geca, spans, paradigms (for word forms), auto (whichever rules can be trusted), learned (trains a
             network, for minutes), both (geca and learned) or oversample (repeats what is rare).
         n N: How many samples to make.
-        precision P: With auto: keep samples this likely to be right (default: 0.5).
+        precision P: With auto: keep samples this likely to be right (default and least: 0.5; word forms: any).
         epsilon P: Keep only samples with a token in fewer than this share of the examples (default: found out).
         ngram N: With --epsilon: look at up to N tokens in a row.
         resample: Keep only samples with something rare, or all (default: all for geca).
@@ -144,6 +144,9 @@ def augment_cli(
     with files.working_on(made, targets) as goes_on:
         with enough_memory(), resumable(request.state):
             augmenter = _fitted(request, examples, reading.kind)
+            assert augmenter.report_ is not None
+            if several and request.method == AUTO and "left out" not in augmenter.report_.choices:
+                say("Warning: new examples are made of those that contradict each other, too.")
             every = _drawn(request, augmenter)
         for samples, target in zip(every, targets, strict=True):
             format = files.format_of(target, "sigmorphon" if are_inflections(samples) else "tsv")
@@ -214,7 +217,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "OwnD
     if request.method in LEARNING:
         asked = request.executor or request.address
         executor = chosen_executor(request.executor, request.address) if asked else None
-        settings |= {"device": request.device, "executor": executor}
+        settings |= {"device": request.device, "executor": executor, "max_time": request.max_time}
     is_trained = request.is_trained
     if is_trained:
         augmenter = method.load(str(request.model), **settings)
@@ -223,7 +226,7 @@ def _fitted(request: Request, examples: Sequence[Example], tokens: str) -> "OwnD
     else:
         if request.method in LEARNING:
             settings |= {"neighborhood": request.neighborhood, "prototypes": request.prototypes}
-            settings |= {"network": request.size or AUTO, "epochs": request.epochs, "max_time": request.max_time}
+            settings |= {"network": request.size or AUTO, "epochs": request.epochs}
         augmenter = method(seed=request.seed, seeds=request.seeds or 1, tokens=tokens, **settings)
         try:
             augmenter.fit(examples, checkpoint=request.state)
@@ -288,7 +291,6 @@ def _check_model(request: Request, found: "Augmenter", examples: Sequence[Exampl
         "neighborhood": networks.neighborhoods_.rule,
         "size": "small" if small else "paper",
         "epochs": recipe.epochs,
-        "max_time": recipe.max_time,
         "seeds": len(networks.seeds),
     }
     for name, value in trained.items():

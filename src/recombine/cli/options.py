@@ -45,7 +45,7 @@ executor NAME: Who works, with the same results: serial, processes or ray (many 
 force: Replace files that exist.
 json: Print one JSON document for machines instead.
 markdown: Print Markdown instead.
-max_time SECONDS: Stop training after this time.
+max_time SECONDS: Stop training after this time, and drawing samples after as much again (at least a minute).
 model DIR: What recombine train wrote.
 output DIR: The folder to write to.
 quiet: Print only results, warnings and errors.

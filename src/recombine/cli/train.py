@@ -45,6 +45,7 @@ def train_cli(
     Options:
       augmented FILE: New examples; if there is FILE.0.jsonl, … instead of FILE.jsonl, each network gets its own.
       p_aug P: How often a training step sees a new example (default: their share, but between 0.01 and 0.2).
+      max_time SECONDS: Stop training after this time.
     """
     from recombine.data.store import check_free_model
     from recombine.own_data.predictor import Predictor

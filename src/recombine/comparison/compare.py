@@ -12,6 +12,7 @@ import numpy as np
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
+from recombine.augmentation.sampler import TIME_OVER
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, PLAIN, Judged, Part, Training, judge, lacking, recommended, sentence
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
@@ -58,7 +59,7 @@ class Plan:
     Plain is always compared, with the methods named. From `seed` on, each has as many `seeds`, that is, predictors, and
     gives `n` new examples, which a predictor sees with probability `p_aug`. Tokens in fewer than a share `epsilon` of
     the examples are rare. The direction is ``analysis`` or ``inflection``, the size ``small`` or ``paper``; each of the
-    two trainings takes `max_time` seconds at most.
+    two trainings takes `max_time` seconds at most, and so does each drawing of samples, but at least a minute.
     """
 
     methods: Sequence[str] = METHODS
@@ -286,10 +287,12 @@ def _training(plan: Plan, drawn: Drawn, history: History) -> Training:
     best = np.where(np.isfinite(judged), judged, -np.inf)[:, known]
     found = drawn.networks
     origins = [sample.provenance for samples in drawn.samples.get(BOTH, []) for sample in samples]
+    stopped = [history.stopped_early, found is not None and found.fitted_.history.stopped_early]
+    stopped += [TIME_OVER in samples.shortfall for every in drawn.samples.values() for samples in every]
     made_by = {BY_GECA if origin.method == "geca" else LEARNED for origin in origins if origin is not None}
     return Training(
         held_out=float(best.max(axis=0).mean()) if best.size else math.nan,
-        cut_short=history.stopped_early or (found is not None and found.fitted_.history.stopped_early),
+        cut_short=any(stopped),
         without_samples=[method for method in plan.ordered if method != PLAIN and not any(drawn.samples[method])],
         only_of_both=made_by.pop() if len(made_by) == 1 else "",
     )

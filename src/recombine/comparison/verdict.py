@@ -62,7 +62,7 @@ class Training:
     Attributes:
         held_out: The plain predictors' share of right outputs on originals that were held out of training; not a
             number if none were.
-        cut_short: Whether a bound on time ended it.
+        cut_short: Whether a bound on time ended it, or the drawing of samples.
         without_samples: The methods that gave no new examples.
         only_of_both: The only one of the two methods of ``both`` that gave any; empty if each did or none.
     """
@@ -145,7 +145,7 @@ def sentence(judged: Mapping[str, Mapping[Part, Judged]], rare: Sequence[bool], 
     if training.only_of_both:
         clauses.append(f"{_spoken(BOTH)} is {training.only_of_both} alone")
     if training.cut_short:
-        clauses.append("training was cut short by a bound on time")
+        clauses.append("training, or drawing samples, was cut short by a bound on time")
     text = "; ".join(clauses)
     return f"{text[0].upper()}{text[1:]}."
 

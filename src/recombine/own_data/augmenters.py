@@ -473,7 +473,7 @@ class Augmenter(OwnDataAugmenter):
             ``recombine augment --no-resample`` does.
         network: ``"small"``, ``"paper"``, or a recipe.
         epochs: How many passes over the data; default: chosen.
-        max_time: Seconds of training at most, and then of drawing samples, but of that a minute; default: no bound.
+        max_time: Seconds of training at most, then as many of drawing samples, at least a minute; default: no bound.
         sampling: How samples are drawn; default: see ``recombination.DEFAULT_SAMPLING``.
         device: ``auto``, ``cpu`` or ``cuda``.
         executor: Who searches for neighborhoods and draws samples; default: this process.
@@ -596,7 +596,8 @@ class Augmenter(OwnDataAugmenter):
         """Reads what ``save`` or ``recombine augment --model`` wrote.
 
         Settings can be given instead of the saved ones, such as ``device``, ``rarity`` or ``validator``. Functions are
-        not saved: give them again, or a warning says what is there instead.
+        not saved: give them again, or a warning says what is there instead. ``max_time`` is
+        not kept: given to ``load``, it bounds the drawing alone.
         """
         cls._check_names(settings)
         found = Recombination.load(path, device=settings.get("device", AUTO))
@@ -609,7 +610,7 @@ class Augmenter(OwnDataAugmenter):
             "sampling": found.sampling,
         }
         with fitting(Path(path)):
-            names = {setting.name for setting in fields(cls)}
+            names = {setting.name for setting in fields(cls)} - {"max_time"}  # which bounded training
             saved = {name: value for name, value in found.notes.items() if name in names}
             others = {name: value for name, value in known.items() if name not in saved}
             augmenter = cls._restored(saved, place=Path(path), given={**others, **settings})
@@ -743,7 +744,9 @@ class _Rules:
 def _told(tried: Sequence[_Source]) -> str:
     """Returns what was rehearsed, what was found, and which rules are not taken."""
     taken = _trusted(tried)
-    found = [f"{each.rule} {each.verdict}{', not taken' * (each not in taken)}" for each in tried]
+    counts = {each: each.verdict.samples for each in tried}
+    few = {each: f" (only {count} judged)" * (0 < count < LEAST_JUDGED) for each, count in counts.items()}
+    found = [f"{each.rule} {each.verdict}" + f", not taken{few[each]}" * (each not in taken) for each in tried]
     return f"{tried[0].rehearsal.what}: {'; '.join(found)}"
 
 
@@ -764,13 +767,14 @@ class _TakingTurns:
         found, parts = self._in_turn(self.sources, n, seed, accept)
         few = ""
         if self.others and len(found) < n and (others := self.others.trusted(None)):
-            if found:
-                few = f"The first {len(found):,} have a rare token, all that trusted rules make of these. "
-                few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
+            rare = len(found)
             for source in others:  # the surest first
                 if len(found) < n:
                     further, theirs = self._in_turn([source], n, seed, accept)
                     found, parts = found | further | found, parts | theirs  # found before: stays, and comes first
+            if 0 < rare < len(found):
+                few = f"The first {rare:,} have a rare token, all that trusted rules make of these. "
+                few += f"Others are any new ones; rehearsed {_told(self.others.tried[True])}."
         kept, right = list[Example](), list[float]()
         of_source: dict[_Source, list[Example]] = {source: [] for source in parts}
         for source, sample in islice(found.values(), n):
@@ -901,7 +905,8 @@ class Auto(Augmenter):
 
     Attributes:
         rehearse: Seconds of computing that the rehearsal of a rule may take; 0: networks are trained without any.
-        precision: Keeps only samples that are right with at least this probability; default: 0.5, but all word forms.
+        precision: Keeps only samples that are right with at least this probability; default: 0.5, which is the least,
+            but all word forms.
     """
 
     rehearse: float = 30.0
@@ -912,6 +917,9 @@ class Auto(Augmenter):
         if self.precision is not None and not (isinstance(self.precision, float | int) and 0 < self.precision <= 1):
             message = f"precision is {self.precision!r}, expected a number above 0 and at most 1."
             raise RecombineError(message, hint="90 % is 0.9.")
+        if self.precision is not None and self.precision < LIKELY and not are_inflections(distinct):
+            message = f"precision is {self.precision}, expected at least {LIKELY}."
+            raise RecombineError(message, hint="Rules whose samples are likelier wrong than right are never trusted.")
         if not isinstance(self.rehearse, float | int) or self.rehearse < 0:
             raise RecombineError(f"rehearse is {self.rehearse!r}, expected seconds, 0 or more.")
         display = shown(self.progress)
