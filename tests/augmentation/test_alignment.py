@@ -26,6 +26,13 @@ def test_words_call_for_what_occurs_with_them_and_words_that_are_everywhere_for_
     assert Alignment(SPEECH).meanings == CALLED_FOR
 
 
+def test_a_word_calls_for_nothing_that_is_there_as_often_without_it() -> None:
+    often = [("kindly",) * (number % 5 < 3) for number in range(len(SPEECH))]
+    asked = [("loud",) * (number % 7 < 4) for number in range(len(SPEECH))]
+    known = [Example((*k, *each.x), (*each.y, *a)) for k, each, a in zip(often, SPEECH, asked, strict=True)]
+    assert Alignment(known).meanings == CALLED_FOR
+
+
 def test_words_that_are_used_alike_are_a_class() -> None:
     classes = Alignment(SPEECH).classes
     assert classes.keys() == CALLED_FOR.keys()

@@ -12,6 +12,9 @@ DICE, OFTEN_WITH = 0.4, 0.75
 """A word calls for a token if both are mostly in the same examples (Dice's coefficient), or if the token is in nearly
 all examples with the word and in few others."""
 
+BEYOND_CHANCE = 0.2
+"""What is frequent is often together by chance: of the way from there to always, they must go so far."""
+
 NEARLY = 0.8
 """Of words in one input any may have called for a token if its score is this share of the surest's."""
 
@@ -117,12 +120,16 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
             both.update((word, token) for token in by_count[bisect_left(counts, least) : bisect_right(counts, most)])
     found = {}
     for (word, token), count in both.items():
-        dice = 2 * count / (words[word] + tokens[token])
         others = len(examples) - words[word]
         elsewhere = (tokens[token] - count) / others if others else 1.0
+        if elsewhere > COMMON:
+            continue
+        mean = (words[word] + tokens[token]) / 2
+        by_chance = words[word] * tokens[token] / len(examples)
         surplus = (count / words[word] - elsewhere) * (1 - 1 / (1 + words[word]))
-        if elsewhere <= COMMON and (dice >= DICE or surplus >= OFTEN_WITH):
-            found[word, token] = max(dice, surplus)
+        is_chance = count - by_chance < BEYOND_CHANCE * (mean - by_chance)
+        if (count >= DICE * mean and not is_chance) or surplus >= OFTEN_WITH:
+            found[word, token] = max(count / mean, surplus)
     best: dict[str, float] = defaultdict(float)
     for (word, _), score in found.items():
         best[word] = max(best[word], score)
