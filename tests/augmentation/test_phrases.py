@@ -147,6 +147,23 @@ def test_a_seed_gives_the_same_samples_whatever_was_drawn_before(kind: str, monk
     assert [sample.provenance for sample in first] == [sample.provenance for sample in again]
 
 
+def test_words_of_a_class_bring_along_what_stands_around_them() -> None:
+    """Of some cities and states it is asked where they are and how large; how many live there, of cities only."""
+    cities, states = ("boston", "denver", "miami", "tampa"), ("utah", "ohio", "iowa", "maine", "texas")
+    outputs = {name: f"city ( {name} , _ )" for name in cities} | {name: f"state ( {name} )" for name in states}
+    asked = [("where is", "loc", name) for name in ("boston", "denver", "miami", "utah")]
+    asked += [("area of", "area", name) for name in ("tampa", "ohio", "iowa", "maine")]
+    asked += [(text, "people", name) for text in ("who lives in", "what people of") for name in cities]
+    asked += [("what mayor of", "mayor", name) for name in cities]
+    asked += [("what borders", "next", name) for name in states] + [("who swims in", "lake", name) for name in states]
+    asked += [("what capital of", "capital", name) for name in states]
+    made = drawn(pairs(*(f"{text} {name} ▷ answer ( {head} ( {outputs[name]} ) )" for text, head, name in asked)))
+    found = {" ".join(each.x): " ".join(each.y) for each in made}
+    assert found["what people of texas"] == "answer ( people ( state ( texas ) ) )"
+    assert found["who lives in texas"] == "answer ( people ( state ( texas ) ) )"
+    assert all(outputs[x.split()[-1]] in y for x, y in found.items())
+
+
 def told(x: Tokens) -> Tokens:
     """Of "Emma gave a cat to a dog": whom verbs name, in the manner of COGS; a name stands for itself."""
     names = ("Emma", "Noah", "Lina")

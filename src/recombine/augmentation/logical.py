@@ -181,7 +181,7 @@ class Parts:
         yield Cut(
             start,
             stop,
-            Key(renamed(sentence.x[start:stop], inner), meaning),
+            Key(renamed(sentence.x[start:stop], inner), meaning, is_word=stop - start == 1),
             sentence.frame_of_input(start, stop, outer),
             frame if others else (sentence.y if len(sentence.x) > 1 else ()),
             (ours, others, head),
@@ -198,7 +198,7 @@ class Parts:
         _, outer = inner_and_outer_names(sentence, place, place + 1)
         frame = renamed((SPAN if caller == word else caller or "" for caller in sentence.words), outer)
         tokens = tuple(one or token for one, token in zip(frame, sentence.y, strict=True))
-        key = Key((word,), sentence.y[positions[0]])
+        key = Key((word,), sentence.y[positions[0]], is_word=True)
         yield Cut(place, place + 1, key, sentence.frame_of_input(place, place + 1, outer), tokens, Called(positions))
 
     @staticmethod

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 from recombine.augmentation.alignment import Alignment
-from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, renamed
+from recombine.augmentation.sentences import Cut, Key, Sentence, inner_and_outer_names, names_of, renamed
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import HOLE
 
@@ -140,16 +140,21 @@ class Text:
         if not fragments:  # of most phrases, nothing is in the output
             return
         inner, outer = inner_and_outer_names(sentence, start, stop)
-        x, frame = renamed(sentence.x[start:stop], inner), sentence.frame_of_input(start, stop, outer)
-        for fragment in fragments:
+        own_class = names_of(sentence, (start,)) if stop - start == 1 else inner
+        frame = sentence.frame_of_input(start, stop, outer)
+        for number, fragment in enumerate(fragments):
+            # A word is itself with what it calls for, and any of its class with what stands around that.
+            names = own_class if number else inner
+            x = renamed(sentence.x[start:stop], names)
             if self._nested:
-                meaning: Tokens | None = self._meaning(sentence, fragment, inner)
+                meaning: Tokens | None = self._meaning(sentence, fragment, names)
                 parts: Fragment | None = fragment
             else:
                 meaning = self._shortest.get(x)
                 parts = None if meaning is None else self._repeated(sentence, fragment, meaning, inner)
             if parts is not None:
-                yield Cut(start, stop, Key(x, meaning), frame, self._rest(sentence, parts, outer), parts)
+                key = Key(x, meaning, is_word=stop - start == 1 and not names)
+                yield Cut(start, stop, key, frame, self._rest(sentence, parts, outer), parts)
 
     def _repeated(
         self, sentence: Sentence, fragment: Fragment, meaning: Tokens, names: Mapping[str, str]
@@ -245,13 +250,10 @@ class Text:
             if fragment is None:
                 return
             yield fragment
-            end = fragment.runs[-1][1]
-            if first < 2 or y[first - 1] not in OPENING or matches[first - 1] != end or first - 2 in others:
+            around = _around(y, matches, others, first, fragment.runs[-1][1])
+            if around is None:
                 return
-            has_head = y[first - 2] not in OPENING | CLOSING | {","}
-            first -= 2 if has_head else 1
-            if first == 0:
-                return
+            first = around
 
 
 def _in_order(alignment: Alignment, example: Example) -> Iterator[bool]:
@@ -275,6 +277,22 @@ def _matching(y: Tokens) -> dict[int, int] | None:
             found[opened[-1]] = place
             found[place] = opened.pop()
     return None if opened else found
+
+
+def _around(y: Tokens, matches: Mapping[int, int], others: set[int], first: int, last: int) -> int | None:
+    """Returns where the brackets begin that tokens first to last - 1 are in, with their head.
+
+    None if something of another word is in them, or calls for their head, or nothing would be left.
+    """
+    opening = next((place for place in range(first - 1, -1, -1) if matches.get(place, -1) >= last), None)
+    if opening is None:
+        return None
+    between = (*range(opening + 1, first), *range(last, matches[opening]))
+    if not others.isdisjoint(between):
+        return None
+    has_head = opening > 0 and y[opening - 1] not in OPENING | CLOSING | {","}
+    begin = opening - has_head
+    return begin if begin > 0 and begin not in others else None
 
 
 def _closed(y: Tokens, matches: Mapping[int, int], others: set[int], first: int, last: int) -> Fragment | None:

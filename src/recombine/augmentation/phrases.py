@@ -46,6 +46,9 @@ SHARE = 0.1
 kind that it shares most with. So more is asked for where data are dense: there, what can be exchanged is seen in many
 frames."""
 
+TWICE = 2
+"""How many frames they share is enough for words of two classes, each with what stands around it in outputs."""
+
 DENSE = 5
 """Where so many words may take a word's place by the frames that they share, others may not."""
 
@@ -141,7 +144,8 @@ class _Evidence:
         found = []
         for (leaving, coming), right in self.right.items():
             words = leaving.is_word and coming.is_word
-            enough = right >= max(SHARE * most[leaving], SHARE * most[coming], usual)
+            singles = leaving.is_single and coming.is_single
+            enough = right >= (TWICE if singles else max(SHARE * most[leaving], SHARE * most[coming], usual))
             cut_out = often.get(leaving) and often.get(coming)
             if cut_out and self.wrong[leaving, coming] <= EXCEPTIONS * right and (words or enough):
                 found.append((leaving, coming))
@@ -173,7 +177,7 @@ class _Frames:
             for leaving in crowd:
                 outputs = kinds[leaving]
                 for coming, others in kinds.items():
-                    if leaving.x == coming.x:
+                    if leaving == coming or (leaving.x == coming.x and not leaving.is_class):
                         continue
                     if not outputs.isdisjoint(others):
                         evidence.right[leaving, coming] += 1
@@ -209,7 +213,7 @@ class Phrases:
         numbers = pointers(known)
         self._alignment = Alignment(known, frozenset() if numbers is None else numbers.digits)
         self._view: View = Text(self._alignment, known) if numbers is None else Parts(self._alignment, numbers, known)
-        self._templates: set[Tokens] = set()
+        self._templates: set[tuple[Tokens, Tokens]] = set()
         frames = _Frames()
         self._known = {(self._lower(example.x), example.y) for example in examples}
         sentences = self._sentences(fitting, known, frames)
@@ -219,6 +223,7 @@ class Phrases:
             for site in self._cut(sentence):
                 frames.add(site)
                 self._sites[site.cut.key].append(site.kept())
+        self._known_places = {key: {site.place for site in sites} for key, sites in self._sites.items()}
         self._evidence = frames.compared()
         self.refuted = self._evidence.refuted()
         self.rules = self._evidence.rules({key: len(sites) for key, sites in self._sites.items()})
@@ -244,7 +249,7 @@ class Phrases:
         """
         found: list[Sentence] = []
         work = 0
-        alike, shown = Counter[Tokens](), Counter[str]()
+        alike, shown = Counter[tuple[Tokens, Tokens]](), Counter[str]()
         often = self._often = Counter(word for example in known for word in {*example.x})
         order = np.random.default_rng(0).permutation(len(known))
         # Rare words first.
@@ -283,7 +288,8 @@ class Phrases:
         """Draws an exchange by a rule: the new input, and both phrases; None if what came does not suit its place."""
         one, other = rule
         site, coming = (sites[key][int(rng.integers(len(sites[key])))] for key in rule)
-        if not self._evidence.shows(site, coming) and not _begin_and_end_alike(one, other, site, coming):
+        is_known = one.is_class and other.is_class and site.place in self._known_places[other]
+        if not (is_known or self._evidence.shows(site, coming) or _begin_and_end_alike(one, other, site, coming)):
             return None
         x = (*site.sentence.x[: site.cut.start], *coming.words, *site.sentence.x[site.cut.stop :])
         return x, site, coming
@@ -330,11 +336,11 @@ class Phrases:
         If there are so many, a third of them has a word in the place of another, a third a phrase in a place where such
         phrases were seen, a third one in a place where none was; and the latter two have a new arrangement of words.
         """
-        words = [rule for rule in self.rules if rule[0].is_word and rule[1].is_word]
-        phrases = [rule for rule in self.rules if not (rule[0].is_word and rule[1].is_word)]
+        words = [rule for rule in self.rules if rule[0].is_single and rule[1].is_single]
+        phrases = [rule for rule in self.rules if not (rule[0].is_single and rule[1].is_single)]
         kinds = [(rules, place) for rules, place in ((words, None), (phrases, True), (phrases, False)) if rules]
         ends = [np.cumsum(self._weights(rules)).tolist() for rules, _ in kinds]
-        known_places = {key: {site.place for site in found} for key, found in self._sites.items()}
+        known_places = self._known_places
         sites = {key: [*found] for key, found in self._sites.items()}  # sampling leaves no trace
         inputs, outputs = {x for x, _ in self._known}, {y for _, y in self._known}
         made, seen, fresh, generation = set[Tokens](), set(self._templates), list[Sentence](), 0
@@ -386,12 +392,15 @@ class Phrases:
 
     def _weights(self, rules: Sequence[tuple[Key, Key]]) -> list[float]:
         """Returns how often to draw by each rule: rare words more often, phrases by what speaks for them."""
-        coming = Counter(rule[1] for rule in rules if rule[1].is_word)
+        coming = Counter(other for one, other in rules if one.is_single and other.is_single)
+        rarity = {
+            key: sum(1 / self._often[word] for (word,) in {site.words for site in self._sites[key]}) for key in coming
+        }
         return [
-            (coming[rule[1]] ** -1 * self._often[rule[1].x[0]] ** -1)
-            if rule[0].is_word and rule[1].is_word
-            else self._evidence.right[rule] ** 0.5
-            for rule in rules
+            rarity[other] / coming[other]
+            if one.is_single and other.is_single
+            else self._evidence.right[one, other] ** 0.5
+            for one, other in rules
         ]
 
     def _example(self, sentence: Sentence, site: Site, coming: Site) -> Example:

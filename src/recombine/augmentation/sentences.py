@@ -13,20 +13,27 @@ BEGINNING, END = "", " "
 
 
 class Key(NamedTuple):
-    """A kind of phrase: words go by the names of their classes, but for a phrase of one word.
+    """A kind of phrase: words go by the names of their classes, but for one word with no more than it calls for.
 
     Attributes:
         x: The words.
         meaning: Their part of the output.
+        is_word: Whether it is such a word, which stands for itself alone.
     """
 
     x: Tokens
     meaning: Hashable
+    is_word: bool
 
     @property
-    def is_word(self) -> bool:
-        """Whether it is a single word."""
+    def is_single(self) -> bool:
+        """Whether it is one word, or any word of a class."""
         return len(self.x) == 1
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is any word of a class, with what stands around what it calls for."""
+        return self.is_single and not self.is_word
 
 
 class Cut(NamedTuple):
@@ -85,9 +92,11 @@ class Sentence:
         return (*self.origins[len(self.x) :], (-1, 0))
 
     @cached_property
-    def template(self) -> Tokens:
-        """The input with the names of classes for words."""
-        return renamed(self.x, names_of(self, range(len(self.x))))
+    def template(self) -> tuple[Tokens, Tokens]:
+        """The input and the output with the names of classes for words, and for what they call for."""
+        names = names_of(self, range(len(self.x)))
+        called = zip(self.words, self.y, strict=True)
+        return renamed(self.x, names), tuple([names.get(word or "", token) for word, token in called])
 
     @cached_property
     def classes(self) -> tuple[str | None, ...]:
