@@ -192,3 +192,16 @@ def test_an_audit_counts_and_shares_and_is_a_table(run: Run, samples: dict[str, 
     assert done.last == f"Next: recombine {following}"
     done = run("audit", "-", "--train", samples["train"], "--json", stdin=samples["samples"].read_text())
     assert done.document["n"] == 5
+
+
+def test_audit_tells_the_estimates_that_all_samples_carry(run: Run, tmp_path: Path) -> None:
+    train, new = tmp_path / "train.tsv", tmp_path / "new.jsonl"
+    train.write_text("a\tA\nb\tB\n")
+    lines = [
+        {"x": [word], "y": [word], "provenance": {"method": "geca", "prototypes": [], "details": {"right": right}}}
+        for word, right in (("c", 0.9), ("d", 0.7))
+    ]
+    new.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "about 80% of them are right" in run("audit", new, "--train", train).ok.err
+    new.write_text(json.dumps(lines[0]) + "\n" + json.dumps({"x": ["e"], "y": ["E"]}) + "\n")
+    assert "of them are right" not in run("audit", new, "--train", train).ok.err

@@ -217,7 +217,7 @@ def audit_cli(
     reading: files.Reading,
     json: bool = False,
 ) -> None:
-    """Counts how many samples are right, well formed, novel, repeated, or in the test set.
+    """Counts how many samples are new, repeated, contradicted, in the test set and, with --gold, right.
 
     Example:
       recombine audit augmented.jsonl --train scan/train.tsv --gold scan
@@ -243,6 +243,9 @@ def audit_cli(
         shares: dict[str, float | None] = {"n": 1.0, **found.shares}
         counts = {name: count for name, count in asdict(found).items() if count is not None}
         print_table((_PHRASES[name], f"{count:,}", percent(shares[name] or 0.0)) for name, count in counts.items())
+    estimates = [each.provenance.details.get("right") for each in made if each.provenance]
+    if made and len(told := [float(each) for each in estimates if each is not None]) == len(made):
+        say(f"By the estimates in {samples}, about {sum(told) / len(told):.0%} of them are right.")
     say_next("train", train, "--augmented", samples, *reading.options, "-o", "predictor")
 
 
