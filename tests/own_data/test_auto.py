@@ -180,6 +180,16 @@ def test_what_is_new_in_outputs_is_told_from_what_is_new_in_inputs_only() -> Non
     assert found.new(pair("shut the Anna now ▷ lamp . shut")) == (NEW_PAIR, [("x", "the", "Anna")])
 
 
+def test_words_of_outputs_are_neighbors_across_the_marks_between_them() -> None:
+    said = [pair(f"{who} lives in {where} ▷ person = ' {who} ' ; city = ' {where} '")
+            for who, where in product(("Ann", "Tom", "Ida"), ("Oslo", "Rome", "Bern"))]  # fmt: skip
+    wrong = pair("Oslo lives in Rome ▷ person = ' Oslo ' ; city = ' Rome '")
+    level, new = Neighbors(said).new(wrong)
+    assert level in (MISSING, NEW_OUTPUT)
+    assert ("y, joined", "person", "Oslo") in new
+    assert Neighbors(said[1:]).new(said[0])[0] == NOTHING_NEW
+
+
 @pytest.mark.usefixtures("little")
 def test_samples_keep_to_what_goes_with_what() -> None:
     """A person has an age above thirty or a city that is Rome; GECA would have them mixed."""

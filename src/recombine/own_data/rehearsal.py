@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 from time import process_time
 from typing import NamedTuple
 
@@ -78,6 +79,9 @@ not go together ("wife . lock"); by other pairs of the input, by other triples o
 Piece = tuple[str, ...]
 """Neighboring tokens, after the name of the side that they are on."""
 
+JOINED, APART = "y, joined", frozenset(",;)]}")
+"""The name of the side for words of outputs across marks that join them, and the marks that do not."""
+
 BOUNDS = (0.5, 0.8, 0.95)
 """Forms count as alike if what speaks for them (`likely`) is between the same two of these bounds."""
 
@@ -111,7 +115,7 @@ class Neighbors:
             if new:
                 break
         for new in found:
-            if of_output := [piece for piece in new if piece[0] == "y"]:
+            if of_output := [piece for piece in new if piece[0] != "x"]:
                 return NEW_OUTPUT, of_output
         for level, new in zip((NEW_PAIR, NEW_TRIPLE), found, strict=True):
             if new:
@@ -484,11 +488,21 @@ def _with(ngram: Tokens, keep: Validator | None) -> Validator | None:
 
 
 def _pieces(example: Example, length: int) -> list[Piece]:
-    """Returns what stands side by side on either side of an example, beginnings and ends included."""
+    """Returns what stands side by side on either side of an example, beginnings and ends included.
+
+    In outputs, words are also side by side across marks that join them: `city = ' Oslo '` has city beside Oslo.
+    """
     padded = (("x", ("", *example.x, "")), ("y", ("", *example.y, "")))
-    return [
+    pieces: list[Piece] = [
         (side, *tokens[start : start + length]) for side, tokens in padded for start in range(len(tokens) - length + 1)
     ]
+    return pieces + [(JOINED, *tokens) for pair in _joined(example.y) for tokens in combinations(pair, length)]
+
+
+def _joined(y: Tokens) -> list[tuple[str, str]]:
+    """Returns pairs of words with two marks or more between them, none of which ends or separates anything."""
+    words = [place for place, token in enumerate(y) if any(map(str.isalnum, token))]
+    return [(y[one], y[other]) for one, other in pairwise(words) if other - one > 2 and APART.isdisjoint(y[one:other])]
 
 
 @dataclass(frozen=True)
