@@ -267,3 +267,9 @@ def test_samples_of_code_are_written_with_their_texts(tmp_path: Path) -> None:
     drawn = SimpleNamespace(drawn=SimpleNamespace(samples={"geca": [samples]}), plan=SimpleNamespace(seed=0))
     folder = write_samples(drawn, tmp_path, tokens="code")
     assert '"output": "set(it)"' in (folder / "geca.0.jsonl").read_text()
+
+
+def test_a_bound_on_time_is_that_of_all_trainings_and_drawings() -> None:
+    assert Plan().bound is None
+    assert Plan(methods=["geca"], max_time=90).bound == 90
+    assert Plan(methods=["geca", "learned", "both"], max_time=20).bound == 2 * 20 + 2 * 60

@@ -139,6 +139,8 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
         say(files.DIRECTIONS[plan.direction])
     if not kept:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
+    if plan.bound is not None:
+        say(f"By --max-time, training and drawing take {duration(plan.bound)} at most; choosing networks comes on top.")
     if split.shortfall:
         say(f"Warning: {split.shortfall}")
 

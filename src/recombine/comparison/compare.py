@@ -20,7 +20,7 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
-from recombine.own_data.augmenters import AUTO, GECA, Augmenter, Both
+from recombine.own_data.augmenters import AUTO, DRAWING, GECA, Augmenter, Both
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
@@ -100,6 +100,14 @@ class Plan:
     def learns(self) -> bool:
         """Whether recombination networks are trained."""
         return LEARNED in self.methods or BOTH in self.methods
+
+    @property
+    def bound(self) -> float | None:
+        """How many seconds it takes at most to train and to draw samples; None: there is no bound."""
+        if self.max_time is None:
+            return None
+        drawings = sum(method in (LEARNED, BOTH) for method in self.methods)
+        return self.max_time * (1 + self.learns) + max(self.max_time, DRAWING) * drawings
 
     @property
     def predictor_seeds(self) -> list[int]:
