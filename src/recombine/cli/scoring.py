@@ -245,7 +245,7 @@ def audit_cli(
         print_table((_PHRASES[name], f"{count:,}", percent(shares[name] or 0.0)) for name, count in counts.items())
     estimates = [each.provenance.details.get("right") for each in made if each.provenance]
     if made and len(told := [float(each) for each in estimates if each is not None]) == len(made):
-        say(f"By the estimates in {samples}, about {sum(told) / len(told):.0%} of them are right.")
+        say(f"By the estimates that they carry, about {sum(told) / len(told):.0%} of them are right.")
     say_next("train", train, "--augmented", samples, *reading.options, "-o", "predictor")
 
 
