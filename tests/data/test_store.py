@@ -145,22 +145,6 @@ def test_what_is_read_must_have_a_checksum(model: Path) -> None:
     assert error.value.place == str(model / "model.json")
 
 
-def test_settings_of_earlier_versions_have_todays_names(tmp_path: Path) -> None:
-    former = {
-        "enough": 0.5,
-        "lasts": [1.0],
-        "network": {"only_lacking": True, "copying": "reluctant"},
-        "notes": {"lasts": 1},
-    }
-    network = {"hide_shared_tokens": True, "copying": "penalized"}
-    with writing_model(
-        tmp_path / "model", "toy", {**former, "network": former["network"] | {"separate_attention": True}}
-    ):
-        pass
-    today = {"stop_at_lr": 0.5, "epoch_fraction": [1.0], "network": network, "notes": {"lasts": 1}}
-    assert read_model(tmp_path / "model", "toy") == today
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

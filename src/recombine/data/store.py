@@ -27,20 +27,6 @@ MODEL = "model.json"
 FORMAT = 1
 """The format of models, raised whenever older code could not read what newer code writes, or the other way round."""
 
-RENAMED = {
-    "enough": "stop_at_lr",
-    "lasts": "epoch_fraction",
-    "only_lacking": "hide_shared_tokens",
-    "warmest": "max_temperature",
-}
-"""Today's names of a model's settings by their former ones."""
-
-VALUES = {("copying", "reluctant"): "penalized"}
-"""Today's values by today's name of a setting and its former value."""
-
-RULES_RETIRED = {"candidates", "covering", "fallback", "lemma", "pairs", "parity", "second_tags"}
-"""Settings that rules for neighborhoods no longer have, on which no sample or prediction of a trained model depends."""
-
 
 def json_digest(content: object) -> str:
     """Returns the checksum of something JSON-friendly."""
@@ -147,23 +133,7 @@ def read_model(path: Path, kind: str, *, needed: Sequence[str] = ()) -> dict[str
         if not is_intact:
             hint = "Copy it again, or train again."
             raise RecombineError("a file of the model is not as it was written.", place=str(file), hint=hint)
-    notes = {"notes": settings.pop("notes")} if "notes" in settings else {}  # whose names are not settings
-    return {**_upgraded(settings), **notes}
-
-
-def _upgraded(settings: Any) -> Any:  # noqa: ANN401
-    """Returns settings of a model that an earlier version wrote as this version would have written them."""
-    if isinstance(settings, list):
-        return [_upgraded(each) for each in settings]
-    if not isinstance(settings, dict):
-        return settings
-    retired = RULES_RETIRED if "budget" in settings else {"separate_attention"}  # all rules have one, and nothing else
-    found: dict[str, Any] = {}
-    for former, value in settings.items():
-        if former not in retired:
-            name: str = RENAMED.get(former) or former
-            found[name] = VALUES.get((name, value), value) if isinstance(value, str) else _upgraded(value)
-    return found
+    return settings
 
 
 def write_rows(path: str | Path, rows: np.ndarray, description: Mapping[str, Any], *, force: bool = False) -> None:
