@@ -11,17 +11,18 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 from recombine.neighborhoods.neighborhood import Neighborhoods
-from recombine.neighborhoods.omega import Omega, OneApart, Product, compatible, focused
+from recombine.neighborhoods.omega import Omega, compatible, focused
+from recombine.neighborhoods.omega import product as product_of
 from recombine.neighborhoods.rules import LongLong, LongShort, OnePrototype, Tagged
 
 EXAMPLES = [Example((a, b), (b, *c)) for a in "ab" for b in "abc" for c in ("", "a", "cc")] * 2
 
 
 def drawn(omega: Omega, n: int = 40_000) -> Counter[tuple[int, ...]]:
-    rows = omega.draw(n, np.random.default_rng(0))
+    rows = omega(n, np.random.default_rng(0))
     assert rows.dtype == np.int32
     assert len(rows) == n
-    assert np.array_equal(rows, omega.draw(n, np.random.default_rng(0)))
+    assert np.array_equal(rows, omega(n, np.random.default_rng(0)))
     return Counter(map(tuple, rows.tolist()))
 
 
@@ -69,9 +70,7 @@ def test_one_apart_is_uniform_on_any_corpus(examples: list[Example]) -> None:
         with pytest.raises(RecombineError, match="no compatible prototypes"):
             compatible(found, examples, deviations=None)
         return
-    omega = compatible(found, examples, deviations=None)
-    assert isinstance(omega, OneApart)
-    assert_uniform(drawn(omega, 200 * len(expected)), expected)
+    assert_uniform(drawn(compatible(found, examples, deviations=None), 200 * len(expected)), expected)
 
 
 def test_pairs_by_tags_and_sets_without_members() -> None:
@@ -81,15 +80,15 @@ def test_pairs_by_tags_and_sets_without_members() -> None:
     alike = [Inflection(lemma, ("V",), lemma).for_generation for lemma in ("a", "b")]
     found = Neighborhoods(np.array([[0, 1, 1]], np.int32), "tagged")
     with pytest.raises(RecombineError, match="no compatible prototypes"):
-        compatible(found, alike).draw(1, np.random.default_rng(0))
+        compatible(found, alike)(1, np.random.default_rng(0))
     for width, message in ((3, "no compatible prototypes"), (1, "without prototypes")):
         with pytest.raises(RecombineError, match=message):
             compatible(Neighborhoods(np.empty((0, width), np.int32), "long-short"), EXAMPLES)
 
 
 def test_a_focused_set_has_the_rows_with_a_wanted_last_prototype_and_draws_them_evenly() -> None:
-    whole = Product([np.arange(6, dtype=np.int32), np.arange(3, dtype=np.int32)])
-    rows = focused(whole, [number == 1 for number in range(6)]).draw(8000, np.random.default_rng(0))
+    whole = product_of([np.arange(6, dtype=np.int32), np.arange(3, dtype=np.int32)])
+    rows = focused(whole, [number == 1 for number in range(6)])(8000, np.random.default_rng(0))
     counts = Counter(map(tuple, rows.tolist()))
     assert set(counts) == {(d1, 1) for d1 in range(6)}
     assert scipy.stats.chisquare(list(counts.values())).pvalue > 0.001

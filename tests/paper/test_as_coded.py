@@ -12,7 +12,7 @@ from recombine.errors import RecombineError
 from recombine.example import Example
 from recombine.inflection import Inflection
 from recombine.neighborhoods import Neighborhoods
-from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded, RareFocused, TaggedAsCoded
+from recombine.paper.as_coded import LongLongAsCoded, LongShortAsCoded, TaggedAsCoded, rare_focused
 
 EVERYTHING = 10**6
 
@@ -99,7 +99,7 @@ def test_the_last_resort_is_the_best_other_first_prototype() -> None:
 
 
 def test_pairs_around_rare_tags() -> None:
-    rows = RareFocused(literal.WORDS, rare=["[SG]"]).draw(10, np.random.default_rng(0)).tolist()
+    rows = rare_focused(literal.WORDS, rare=["[SG]"])(10, np.random.default_rng(0)).tolist()
     assert len(rows) == 10
     fours = [rows[:4], rows[4:8]]
     assert all((a, b) == (d, c) and (e, f) == (h, g) for (a, b), (e, f), (c, d), (g, h) in fours)
@@ -110,4 +110,4 @@ def test_pairs_around_rare_tags() -> None:
     # By overlap alone, the other form with SG (three tags in common), then the first with V and PST (two).
     assert [rows[0][1], rows[1][1]] == [next(iter(rare - {rows[0][0]})), 0]
     with pytest.raises(RecombineError, match="rare tag"):
-        RareFocused(literal.WORDS, rare=["[IMP]"])
+        rare_focused(literal.WORDS, rare=["[IMP]"])

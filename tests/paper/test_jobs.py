@@ -155,7 +155,7 @@ def test_which_tags_may_be_rare_is_a_setting() -> None:
 def test_focused_prototypes_have_something_rare() -> None:
     rule = Tagged(prototypes=1)
     prior = _prior(replace(RARE, omega="focused", neighborhood=rule), RARE_TASK)
-    drawn = prior(rule.build(RARE_TASK.train), RARE_TASK.train).draw(50, np.random.default_rng(0))
+    drawn = prior(rule.build(RARE_TASK.train), RARE_TASK.train)(50, np.random.default_rng(0))
     assert set(drawn[:, -1].tolist()) == {10, 11, 12, 13}
 
 

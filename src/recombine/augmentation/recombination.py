@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import Samples, Validator, check_request, distinct_examples, turned_down, unfitted
-from recombine.augmentation.sampler import Prototypes, Sampler, SamplingSettings, Validators
+from recombine.augmentation.sampler import Sampler, SamplingSettings, Validators
 from recombine.data.files import read, write
 from recombine.data.store import read_model, writing_model
 from recombine.data.untrusted import fitting, typed
@@ -23,7 +23,7 @@ from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.device import resolve
 from recombine.neighborhoods import Neighborhoods, Omega, Rule, compatible, filled, focused
-from recombine.neighborhoods.omega import Listed
+from recombine.neighborhoods.omega import listed
 from recombine.training.corpus import Corpus
 from recombine.training.fit import fit, likelihood
 from recombine.training.fitted import Fitted
@@ -228,7 +228,7 @@ class Recombination:
         seeds = [(seed << 32) + own for own in self.seeds]
         return sampler.sample(n, seeds, accept, seconds=seconds, report=report, executor=executor)
 
-    def drawing(self, number: int) -> Prototypes:
+    def drawing(self, number: int) -> Omega:
         """Returns what draws prototypes for a network that has examples of its own, by number, or for all (0)."""
         assert self.examples_ is not None
         if not self.prototypes:
@@ -243,10 +243,10 @@ class Recombination:
             material = neighborhoods.material(own)
             made = (filled(material[frame], material[span]) for frame, span in neighborhoods.offered)
             wanted = np.array([turned_down(example, self.focus) is None for example in made])
-            omega = Listed(neighborhoods.offered[wanted]) if wanted.any() else omega
+            omega = listed(neighborhoods.offered[wanted]) if wanted.any() else omega
         elif self.focus is not None:
             omega = focused(omega, [turned_down(example, self.focus) is None for example in own])
-        return lambda count, rng: omega.draw(count, rng).astype(np.int64) + places.start
+        return lambda count, rng: omega(count, rng).astype(np.int64) + places.start
 
     def settings(self) -> dict[str, Any]:
         """Returns all that the samples depend on besides the data, JSON-friendly; once fitted."""

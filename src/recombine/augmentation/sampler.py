@@ -1,7 +1,7 @@
 """Draws samples from trained networks: prototypes from Ω, decoding, and what is accepted (section 4, appendix B)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Literal, NamedTuple
@@ -17,12 +17,10 @@ from recombine.example import Example, Provenance, Tokens
 from recombine.execution.executor import SERIAL, Executor
 from recombine.execution.progress import Report
 from recombine.models.recombiner import Recombiner
+from recombine.neighborhoods import Omega
 from recombine.neighborhoods.neighborhood import CUT
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins
-
-Prototypes = Callable[[int, np.random.Generator], np.ndarray]
-"""Draws a number of prototype tuples: indices of examples, (count, n)."""
 
 Validators = Validator | Sequence[Validator | None] | None
 """What all samples must satisfy, or those of each replica."""
@@ -182,7 +180,7 @@ class Sampler:
         model: R trained replicas, in evaluation mode.
         examples: The training examples.
         vocabulary: Their tokens.
-        prototypes: Draws from Ω, one for each replica.
+        prototypes: Ω, for each replica.
         settings: How samples are drawn and which are kept.
         twins: How many pairs of names the model knows twins by (see `twins`); 0: it knows all tokens by their own.
         owned: Which of the examples each replica was trained on, or all on all.
@@ -196,7 +194,7 @@ class Sampler:
         model: Recombiner,
         examples: Sequence[Example],
         vocabulary: Vocabulary,
-        prototypes: Sequence[Prototypes],
+        prototypes: Sequence[Omega],
         settings: SamplingSettings,
         *,
         twins: int = 0,

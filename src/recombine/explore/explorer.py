@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from recombine.augmentation.recombination import Recombination
-from recombine.augmentation.sampler import Prototypes
 from recombine.data.text import shown
 from recombine.data.vocabulary import UNK, Vocabulary
 from recombine.decoding.trace import END
@@ -25,6 +24,7 @@ from recombine.models import copying
 from recombine.models.noise import Noise
 from recombine.models.recombiner import Recombiner
 from recombine.models.scoring import along
+from recombine.neighborhoods import Omega
 from recombine.training.corpus import encoded
 from recombine.training.renaming import Twins, called
 
@@ -250,7 +250,7 @@ class Explorer:
         return tuple(self.prototypes[i] for i in drawn)
 
     @cached_property
-    def _drawing(self) -> Prototypes:
+    def _drawing(self) -> Omega:
         return self.augmenter.drawing(0)
 
     def _steps(self, prototypes: Sequence[Example], beginning: Tokens, seed: int) -> Steps:

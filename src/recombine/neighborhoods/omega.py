@@ -5,8 +5,7 @@ tagged. Other rules list them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,96 +20,68 @@ PATIENCE = 100_000
 
 BLOCK = 1024
 
-
-class Omega(Protocol):
-    """A set of prototype tuples."""
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, as indices into the sequence of examples, drawn with replacement."""
-        ...
+Omega = Callable[[int, np.random.Generator], NDArray[np.integer[Any]]]
+"""A set of prototype tuples. It draws n rows of prototypes, as indices into the sequence of examples, with replacement.
+"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Product:
-    """All tuples of one element from each pool (indices of examples): D for one pool, D × D for two."""
-
-    pools: Sequence[Integers]
-
-    def __post_init__(self) -> None:
-        if not all(map(len, self.pools)):
-            raise _empty()
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement."""
-        return np.stack([pool[rng.integers(len(pool), size=n)] for pool in self.pools], axis=1)
+def product(pools: Sequence[Integers]) -> Omega:
+    """Returns all tuples of one element from each pool (indices of examples): D for one pool, D × D for two."""
+    if not all(map(len, pools)):
+        raise _empty()
+    return lambda n, rng: np.stack([pool[rng.integers(len(pool), size=n)] for pool in pools], axis=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Listed:
-    """The rows of a table."""
-
-    rows: Integers
-
-    def __post_init__(self) -> None:
-        if not len(self.rows):
-            raise _empty()
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement."""
-        return self.rows[rng.integers(len(self.rows), size=n)]
+def listed(rows: Integers) -> Omega:
+    """Returns the rows of a table."""
+    if not len(rows):
+        raise _empty()
+    return lambda n, rng: rows[rng.integers(len(rows), size=n)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Accepted:
-    """The rows of a whole set that are accepted, found by trial: for conditions that not too few rows meet."""
+def accepted(whole: Omega, accept: Callable[[NDArray[np.integer[Any]]], NDArray[np.bool_]]) -> Omega:
+    """Returns the rows of a set that are accepted, found by trial: for conditions that not too few rows meet."""
 
-    whole: Omega
-    accept: Callable[[Integers], NDArray[np.bool_]]
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement."""
-        found: list[Integers] = []
+    def draw(n: int, rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        found = [whole(0, rng)]
         count = tried = 0
         while count < n:
             if tried > PATIENCE * (count + 1):
                 raise _empty()
-            rows = self.whole.draw(BLOCK, rng)
-            found.append(rows[self.accept(rows)])
+            rows = whole(BLOCK, rng)
+            found.append(rows[accept(rows)])
             count, tried = count + len(found[-1]), tried + BLOCK
-        return np.concatenate(found)[:n] if found else self.whole.draw(0, rng)
+        return np.concatenate(found)[:n]
+
+    return draw
 
 
-class OneApart:
-    """The pairs with |d1 Δ d2| = 1.
+def one_apart(index: Index, firsts: Integers, seconds: Integers) -> Omega:
+    """Returns the pairs with |d1 Δ d2| = 1, of these first and second prototypes by their numbers in the index.
 
     Pairs of token sets that differ by one token are few, so these are listed; how many pairs of data each stands for is
-    known, and the number of a pair among all says which one it is. What first and second prototypes may be is given by
-    their numbers in the index.
+    known, and the number of a pair among all says which one it is.
     """
+    size = len(index.sets)
+    with_set_1, with_set_2 = (Ragged(index.set_of[data], data, size=size) for data in (firsts, seconds))
+    sets_1, sets_2 = np.repeat(np.arange(size), index.one_apart.sizes), index.one_apart.values
+    pairs = with_set_1.sizes[sets_1] * with_set_2.sizes[sets_2]
+    ends = np.cumsum(pairs)
+    if not pairs.any():
+        raise _empty()
 
-    def __init__(self, index: Index, firsts: Integers, seconds: Integers) -> None:
-        size = len(index.sets)
-        self._originals = index.originals
-        self._firsts = Ragged(index.set_of[firsts], firsts, size=size)
-        self._seconds = Ragged(index.set_of[seconds], seconds, size=size)
-        self._set_1 = np.repeat(np.arange(size), index.one_apart.sizes)
-        self._set_2 = index.one_apart.values
-        pairs = self._firsts.sizes[self._set_1] * self._seconds.sizes[self._set_2]
-        self._ends = np.cumsum(pairs)
-        if not pairs.any():
-            raise _empty()
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, drawn with replacement."""
-        numbers = rng.integers(self._ends[-1], size=n)
-        edges = np.searchsorted(self._ends, numbers, side="right")
-        set_1, set_2 = self._set_1[edges], self._set_2[edges]
-        width = self._seconds.sizes[set_2]
-        from_end = self._ends[edges] - 1 - numbers
-        d1 = self._firsts.values[self._firsts.starts[set_1] + from_end // width]
-        d2 = self._seconds.values[self._seconds.starts[set_2] + from_end % width]
-        rows: Integers = self._originals[np.stack([d1, d2], axis=1)]
+    def draw(n: int, rng: np.random.Generator) -> Integers:
+        numbers = rng.integers(ends[-1], size=n)
+        edges = np.searchsorted(ends, numbers, side="right")
+        set_1, set_2 = sets_1[edges], sets_2[edges]
+        width = with_set_2.sizes[set_2]
+        from_end = ends[edges] - 1 - numbers
+        d1 = with_set_1.values[with_set_1.starts[set_1] + from_end // width]
+        d2 = with_set_2.values[with_set_2.starts[set_2] + from_end % width]
+        rows: Integers = index.originals[np.stack([d1, d2], axis=1)]
         return rows
+
+    return draw
 
 
 def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
@@ -119,9 +90,9 @@ def focused(whole: Omega, wanted: Sequence[bool]) -> Omega:
     Where there are next to none, it returns the set itself.
     """
     marks = np.array(wanted, np.bool_)
-    part = Accepted(whole, lambda rows: marks[rows[:, -1]])
+    part = accepted(whole, lambda rows: marks[rows[:, -1]])
     try:
-        part.draw(1, np.random.default_rng(0))
+        part(1, np.random.default_rng(0))
     except RecombineError:
         return whole
     return part
@@ -136,7 +107,7 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
     if neighborhoods.prototypes == 0:
         raise RecombineError("neighborhoods without prototypes have no compatible prototypes.")
     if neighborhoods.offered is not None:
-        return Listed(neighborhoods.offered)
+        return listed(neighborhoods.offered)
     index = Index(examples)
     tagged = neighborhoods.rule == "tagged"
     lengths = np.fromiter((len(example.d) for example in examples), np.float64, len(examples))
@@ -147,13 +118,13 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
             of = lengths[prototypes]
             bound = of.mean() + deviations * of.std() if len(of) else -np.inf
         pools.append(np.flatnonzero(index.lengths <= bound).astype(np.int32))
-    whole = Product([index.originals[pool] for pool in pools])
+    whole = product([index.originals[pool] for pool in pools])
     if len(pools) == 1 or neighborhoods.rule in ("long-short", "swap"):
         return whole
     if not tagged and neighborhoods.settings.get("difference") != "one-sided":
-        return OneApart(index, *pools)
+        return one_apart(index, *pools)
 
-    def suits(rows: Integers) -> NDArray[np.bool_]:
+    def suits(rows: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Tells where tags differ, or the first prototype has one token that the second lacks."""
         numbers = index.originals.searchsorted(rows)
         if tagged:
@@ -162,7 +133,7 @@ def compatible(neighborhoods: Neighborhoods, examples: Sequence[Example], *, dev
         pairs = index.set_of[numbers].tolist()
         return np.array([len({*index.sets[d1]} - {*index.sets[d2]}) == 1 for d1, d2 in pairs], np.bool_)
 
-    return Accepted(whole, suits)
+    return accepted(whole, suits)
 
 
 def _empty() -> RecombineError:

@@ -6,7 +6,7 @@ of the rule of the text, whose compatible prototypes they share.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import islice
 from typing import Literal
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recombine.augmentation import frames
 from recombine.errors import RecombineError
 from recombine.example import Example
-from recombine.neighborhoods import LongLong, LongShort, Rule, Tagged
+from recombine.neighborhoods import LongLong, LongShort, Omega, Rule, Tagged
 from recombine.neighborhoods.index import NOTHING, Index, Integers, WordForms, covers, distinct, lev, remainder
 from recombine.neighborhoods.rules import Levels
 from recombine.neighborhoods.search import Search, check_counts
@@ -108,34 +108,21 @@ RULES: Mapping[str, type[Rule]] = {
 """The rules for neighborhoods that rows can name."""
 
 
-class RareFocused:
-    """Pairs of an example with a rare tag and one of the two most like it by tags, in both orders: the authors' rule.
+def rare_focused(examples: Sequence[Example], *, rare: Collection[str]) -> Omega:
+    """Pairs an example with a rare tag and one of the two most like it by tags, in both orders: the authors' rule.
 
     Draws come in fours around one random rare example. Those with the most tags in common are the most like it, save
     that in every second four those with exactly the same tags come before; ties go to the examples that come first.
     Rare tags are tokens, e.g. ``"[PST]"``.
     """
+    index = Index(examples)
+    words = index.words
+    with_rare = [number for number, tags in enumerate(words.tags_of) if not words.tag_sets[tags].isdisjoint(rare)]
+    if not with_rare or len(index) < 3:
+        raise RecombineError(f"there are {len(with_rare)} examples with a rare tag among {len(index)}.")
 
-    def __init__(self, examples: Sequence[Example], *, rare: Collection[str]) -> None:
-        index = Index(examples)
-        self._originals, self._words = index.originals, index.words
-        rows = enumerate(self._words.tags_of.tolist())
-        self._rare = [number for number, tags in rows if not self._words.tag_sets[tags].isdisjoint(rare)]
-        if not self._rare or len(index) < 3:
-            raise RecombineError(f"there are {len(self._rare)} examples with a rare tag among {len(index)}.")
-        self._alike = lru_cache(maxsize=None)(self._two_most_alike)
-
-    def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Returns n rows of prototypes, as indices into the sequence of examples, drawn with replacement."""
-        rows: list[tuple[int, int]] = []
-        for repetition in range(-(-n // 4)):
-            i1 = self._rare[rng.integers(len(self._rare))]
-            i2, i3 = self._alike(i1, repetition % 2 == 1)
-            rows += [(i1, i2), (i1, i3), (i2, i1), (i3, i1)]
-        return self._originals[np.array(rows, np.int32).reshape(-1, 2)[:n]]
-
-    def _two_most_alike(self, number: int, same_first: bool) -> tuple[int, int]:
-        words = self._words
+    @cache
+    def two_most_alike(number: int, same_first: bool) -> tuple[int, int]:
         own = words.tag_sets[words.tags_of[number]]
         levels: dict[tuple[bool, int], list[int]] = {}
         for place, tags in enumerate(words.tag_sets):
@@ -147,3 +134,13 @@ class RareFocused:
             if len(found) >= 2:
                 break
         return found[0], found[1]
+
+    def draw(n: int, rng: np.random.Generator) -> Integers:
+        rows: list[tuple[int, int]] = []
+        for repetition in range(-(-n // 4)):
+            i1 = with_rare[rng.integers(len(with_rare))]
+            i2, i3 = two_most_alike(i1, repetition % 2 == 1)
+            rows += [(i1, i2), (i1, i3), (i2, i1), (i3, i1)]
+        return index.originals[np.array(rows, np.int32).reshape(-1, 2)[:n]]
+
+    return draw

@@ -26,7 +26,7 @@ from recombine.execution.progress import Progress, Report
 from recombine.inflection import is_named_tag, tag_token
 from recombine.neighborhoods import Neighborhoods, Omega, Tagged, compatible, focused
 from recombine.own_data.augmenters import agreement_filter, all_of
-from recombine.paper.as_coded import RareFocused
+from recombine.paper.as_coded import rare_focused
 from recombine.paper.settings import Settings, described
 from recombine.paper.stages import Cache, Done, Stage, digest_of
 from recombine.paper.tasks import Task, different, of_each
@@ -447,7 +447,7 @@ def _prior(settings: Settings, task: Task) -> Prior | None:
     def prior(neighborhoods: Neighborhoods, examples: Sequence[Example]) -> Omega:
         rare = _resampler(settings, task).fit(examples)
         if settings.omega == "rare":
-            return RareFocused(examples, rare=[token for rarity in rare.rare_ for token in rarity.ngram])
+            return rare_focused(examples, rare=[token for rarity in rare.rare_ for token in rarity.ngram])
         whole = compatible(neighborhoods, examples, deviations=settings.deviations)
         return focused(whole, [bool(rare.weight(example)) for example in examples])
 
