@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,13 +77,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the rehearsals of both tables ones of seconds."""
     from recombine.paper import scale
 
-    def quicken(make: Callable[..., Any]) -> Callable[..., Any]:
-        def quicker(*arguments: object) -> Any:  # noqa: ANN401
-            found = make(*arguments)
-            generator = replace(found.generator, max_steps=64)
-            return replace(found, generator=generator, predictor=replace(found.predictor, epochs=1))
+    tiny = scale._tiny
 
-        return quicker
+    def quicker(found: Any) -> Any:  # noqa: ANN401
+        found = tiny(found)
+        generator = replace(found.generator, max_steps=64)
+        return replace(found, generator=generator, predictor=replace(found.predictor, epochs=1))
 
-    for name in ("tiny_settings", "tiny_word_forms"):
-        monkeypatch.setattr(scale, name, quicken(getattr(scale, name)))
+    monkeypatch.setattr(scale, "_tiny", quicker)

@@ -23,9 +23,6 @@ ROWS = {row.name: row for row in read_rows()}
 WORD_FORM_ROWS = {row.name: row for row in read_rows(None, TABLE_2)}
 
 
-TENSES = [name for name in WORD_FORM_ROWS if name.endswith("tenses)")]
-
-
 def of(name: str, split: str) -> Settings:
     return settings(ROWS[name], split)
 
@@ -70,19 +67,6 @@ def test_rows_are_as_they_were_when_their_figures_came_about(
         then = in_words_of_today(record["settings"])
         changed = {path for path, value in now.items() if value != then.get(path, default.get(path, value))}
         assert {(record["row"], path) for path in changed} <= CHANGED
-
-
-def test_rows_that_were_not_run_are_like_others() -> None:
-    def same(found: Settings, expected: Settings) -> bool:
-        return repr(found) == repr(expected)  # of augmenters, which are fitted, equality is identity
-
-    others = {"learned aug + resampling (tenses)", "geca + recomb-1 + resampling (as coded + tenses)"}
-    for name in sorted(set(TENSES) - others):
-        like = name.replace(" (tenses)", "").replace(" + tenses", "")
-        assert same(word_forms(name), replace(word_forms(like), rare_tags="tenses"))
-    both, recomb = (word_forms(f"{name} + resampling (as coded + tenses)") for name in ("geca + recomb-1", "recomb-1"))
-    text = word_forms("geca + recomb-1 + resampling")
-    assert same(both, replace(recomb, method=text.method, geca=text.geca))
 
 
 def test_learned_aug_has_the_steps_of_the_text_or_those_of_the_authors_code() -> None:

@@ -20,12 +20,12 @@ import numpy as np
 
 from recombine import __version__
 from recombine.augmentation.protocol import Samples
-from recombine.data.output import locked, read_whole, replacing, sweep
+from recombine.data.output import locked, read_whole, replacing
 from recombine.data.store import sealed, unseal
 from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.evaluation.metrics import analysis_elements, audit, item_counts, novel
-from recombine.evaluation.significance import summarize
+from recombine.evaluation.significance import Summary, summarize
 from recombine.example import Tokens
 from recombine.inflection import Inflection
 from recombine.paper.rows import in_file_names
@@ -53,12 +53,6 @@ class _Audit(TypedDict):
     right_and_novel: int | None
 
 
-class _Share(TypedDict):
-    mean: float
-    deviation: float
-    n: int
-
-
 class _Record(TypedDict, total=False):
     """What readers of a record rely on; what it does not have, they do without."""
 
@@ -69,7 +63,7 @@ class _Record(TypedDict, total=False):
     correct: list[str]
     tested: int
     samples: list[_Audit | None]
-    samples_right: _Share | None
+    samples_right: Summary | None
     kept: list[int]
     rejected: list[dict[str, int]]
     listing: list[_Example]
@@ -198,10 +192,8 @@ def write_record(found: Mapping[str, Any], folder: Path) -> Path:
     """Writes an experiment's record, sealed with a checksum, where `read_records` looks for it."""
     name = in_file_names(f"{found['column']}-{found['row']}")
     path = folder / f"{name}.json"
-    with locked(path, say=lambda _: None):  # whoever else writes it is done in a moment
-        sweep(path)
-        with replacing(path, force=True) as file:
-            file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
+    with locked(path, say=lambda _: None), replacing(path, force=True) as file:  # another writer is done in a moment
+        file.write(json.dumps(sealed(found), indent=1, ensure_ascii=False).encode())
     return path
 
 

@@ -59,7 +59,9 @@ def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
 
     def of(row: Row, split: str) -> Settings:
         found = settings(row, split, WORD_FORMS if size == "paper" else SMALL)
-        return tiny_word_forms(found) if size == "tiny" else found
+        if size != "tiny":
+            return found
+        return replace(_tiny(found), resampler=replace(found.resampler, epsilon=0.2))
 
     def part(split: FewShot) -> FewShot:
         train = (*split.train[:60], *split.train[-16:])  # hints come last
@@ -69,12 +71,8 @@ def word_form_scale(source: Path | None, size: Size = "paper") -> Scale:
     return Scale(tasks, of, reference=None)
 
 
-def tiny_word_forms(found: Settings) -> Settings:
-    """Returns settings for word forms with tiny networks, few steps and few samples."""
-    return replace(_tiny(found), resampler=replace(found.resampler, epsilon=0.2))
-
-
 def _tiny(found: Settings) -> Settings:
+    """Returns settings with tiny networks, few steps and few samples."""
 
     def tiny(recipe: Recipe, epochs: int, max_steps: int | None) -> Recipe:
         network = replace(
