@@ -97,7 +97,7 @@ class Parts:
         for example in examples:
             statements = _statements(example.y) or []
             for head, _, ending in statements:
-                endings[head[0]][ending] += 1
+                endings[example.y[head.start]][ending] += 1
             found = [ending for *_, ending in statements]
             before.update(pairwise(found))
         for first, counts in endings.items():
@@ -118,20 +118,13 @@ class Parts:
     def _parsed(self, x: Tokens, y: Tokens, pairs: Mapping[str, str]) -> list[Statement]:
         """Returns the statements of an output; none if it is no list of statements in the usual order."""
         statements: list[Statement] = []
-        position = 0
-        for head, arguments, ending in _statements(y) or ():
-            at = tuple(range(position, position + len(head)))
-            position += len(head) + 1
-            places, about = [], []
-            for argument in arguments:
-                named = self._named_by(argument, x, pairs)
-                if named is None:
-                    return []
-                places.append(tuple(range(position, position + len(argument))))
-                about.append(named)
-                position += len(argument) + 1
-            position += bool(ending)
-            statements.append(Statement(at, tuple(places), tuple(about), self._endings.get(head[0], self._usual)))
+        for head, arguments, _ in _statements(y) or ():
+            named = (self._named_by(y[each.start : each.stop], x, pairs) for each in arguments)
+            about = tuple(place for place in named if place is not None)
+            if len(about) < len(arguments):
+                return []
+            ending = self._endings.get(y[head.start], self._usual)
+            statements.append(Statement(tuple(head), tuple(map(tuple, arguments)), about, ending))
         return statements if statements == sorted(statements, key=self._order) else []
 
     def _order(self, statement: Statement) -> tuple[int, int]:
@@ -285,9 +278,12 @@ def _bracketed(arguments: Sequence[list[tuple[str, tuple[int, int]]]]) -> list[t
     return [*found, (")", (0, -1))]
 
 
-def _statements(y: Tokens) -> list[tuple[Tokens, list[Tokens], str]] | None:
-    """Returns the statements of an output, (head, arguments, ending), the last without one; None if it is no list."""
-    found: list[tuple[Tokens, list[Tokens], str]] = []
+def _statements(y: Tokens) -> list[tuple[range, list[range], str]] | None:
+    """Returns where the statements of an output are, (head, arguments), with what ends each; None if it is no list.
+
+    The last one ends without a token.
+    """
+    found: list[tuple[range, list[range], str]] = []
     position = 0
     while position < len(y):
         try:
@@ -295,17 +291,10 @@ def _statements(y: Tokens) -> list[tuple[Tokens, list[Tokens], str]] | None:
             closed = y.index(")", opened)
         except ValueError:
             return None
-        inside, head = y[opened + 1 : closed], y[position:opened]
-        if not head or "(" in inside or not inside:
+        borders = [place for place in range(opened, closed + 1) if place in (opened, closed) or y[place] == ","]
+        arguments = [range(one + 1, other) for one, other in pairwise(borders)]
+        if opened == position or "(" in y[opened + 1 : closed] or not all(arguments) or closed + 2 == len(y):
             return None
-        arguments: list[Tokens] = [()]
-        for token in inside:
-            arguments = [*arguments, ()] if token == "," else [*arguments[:-1], (*arguments[-1], token)]
-        if not all(arguments):
-            return None
-        ending = y[closed + 1] if closed + 1 < len(y) else ""
-        if closed + 2 == len(y):
-            return None
-        found.append((head, arguments, ending))
+        found.append((range(position, opened), arguments, y[closed + 1] if closed + 1 < len(y) else ""))
         position = closed + 2
     return found
