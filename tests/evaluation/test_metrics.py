@@ -15,7 +15,6 @@ from recombine.evaluation.metrics import (
     exact_match,
     item_counts,
     micro_f1,
-    notebook_elements,
     novel,
 )
 from recombine.example import Example, Provenance, Tokens
@@ -76,14 +75,6 @@ def test_elements_are_chosen_by_the_gold_outputs() -> None:
     assert analysis_elements(()) == ()
     assert analysis_elements(("[V]",)) == ("[V]",)
     assert analysis_elements(("a", "[V]", "b", "[N]")) == ("a[V]b", "[N]")
-
-
-def test_the_notebook_counts_each_word_of_a_lemma() -> None:
-    two, other = analysis("al et", "V", "PST"), analysis("al at", "V", "PST")
-    assert notebook_elements(two) == ("al", "et", "[V]", "[PST]")
-    assert notebook_elements(analysis("ev", "N")) == analysis_elements(analysis("ev", "N"))
-    assert item_counts([two], [other])[0].f1 == pytest.approx(2 / 3)
-    assert item_counts([two], [other], elements=notebook_elements)[0].f1 == pytest.approx(3 / 4)
 
 
 @pytest.mark.parametrize("score", [exact_match, micro_f1, item_counts, correct])
