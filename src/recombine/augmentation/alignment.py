@@ -50,11 +50,11 @@ class Alignment:
 
     def __init__(self, examples: Sequence[Example], ignored: frozenset[str] = frozenset()) -> None:
         self._examples = examples
-        self._scores: dict[str, dict[str, float]] = defaultdict(dict)
-        self._surely: dict[str, dict[str, float]] = defaultdict(dict)  # what is called alike is surer
-        for (word, token), score in _association(examples, ignored).items():
-            self._scores[word][token] = score
-            self._surely[word][token] = score + (_letters(word) == _letters(token) != "")
+        self._scores = _association(examples, ignored)
+        self._surely = {  # what is called alike is surer
+            word: {token: score + (_letters(word) == _letters(token) != "") for token, score in scores.items()}
+            for word, scores in self._scores.items()
+        }
         called: dict[str, Counter[str]] = defaultdict(Counter)
         for example in examples:
             for token, word in self.pairs(example.x, example.y).items():
@@ -101,8 +101,8 @@ class Alignment:
         return [found.get(token, ()) for token in y]
 
 
-def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[tuple[str, str], float]:
-    """Returns how surely a word calls for a token, of the pairs where it may.
+def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[str, dict[str, float]]:
+    """Returns, by word, how surely it calls for each of the tokens that it may call for.
 
     The same letters on both sides decide; if two tokens suit a word equally well, it is not known which it calls for.
     """
@@ -118,7 +118,7 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
         for word in x:
             least, most = bounds[word]
             both.update((word, token) for token in by_count[bisect_left(counts, least) : bisect_right(counts, most)])
-    found = {}
+    found: dict[str, dict[str, float]] = defaultdict(dict)
     for (word, token), count in both.items():
         others = len(examples) - words[word]
         elsewhere = (tokens[token] - count) / others if others else 1.0
@@ -129,19 +129,13 @@ def _association(examples: Sequence[Example], ignored: frozenset[str]) -> dict[t
         surplus = (count / words[word] - elsewhere) * (1 - 1 / (1 + words[word]))
         is_chance = count - by_chance < BEYOND_CHANCE * (mean - by_chance)
         if (count >= DICE * mean and not is_chance) or surplus >= OFTEN_WITH:
-            found[word, token] = max(count / mean, surplus)
-    best: dict[str, float] = defaultdict(float)
-    for (word, _), score in found.items():
-        best[word] = max(best[word], score)
-    tied: dict[str, list[str]] = defaultdict(list)
-    for (word, token), score in found.items():
-        if score == best[word]:
-            tied[word].append(token)
-    for word, equal in tied.items():
-        if len(equal) > 1:
-            for token in equal:
-                if not _letters(word) or _letters(token) != _letters(word):
-                    del found[word, token]
+            found[word][token] = max(count / mean, surplus)
+    for word, scores in found.items():
+        best = max(scores.values())
+        equal = [token for token, score in scores.items() if score == best]
+        for token in equal if len(equal) > 1 else ():
+            if not _letters(word) or _letters(token) != _letters(word):
+                del scores[token]
     return found
 
 

@@ -90,24 +90,19 @@ class Parts:
 
     def __init__(self, alignment: Alignment, numbers: Numbers, examples: Sequence[Example]) -> None:
         self._alignment, self._numbers = alignment, numbers
-        self._endings: dict[str, str] = {}
-        self._ranks: dict[str, int] = {}
         endings: dict[str, Counter[str]] = defaultdict(Counter)
         before: Counter[tuple[str, str]] = Counter()
         for example in examples:
             statements = _statements(example.y) or []
             for head, _, ending in statements:
                 endings[example.y[head.start]][ending] += 1
-            found = [ending for *_, ending in statements]
-            before.update(pairwise(found))
-        for first, counts in endings.items():
+            before.update(pairwise(ending for *_, ending in statements))
+        for counts in endings.values():
             del counts[""]
-            if counts:
-                self._endings[first] = counts.most_common(1)[0][0]
+        self._endings = {first: counts.most_common(1)[0][0] for first, counts in endings.items() if counts}
         kinds = Counter(self._endings.values())
         self._usual = kinds.most_common(1)[0][0] if kinds else ""
-        for kind in kinds:
-            self._ranks[kind] = sum(before[other, kind] > before[kind, other] for other in kinds)
+        self._ranks = {one: sum(before[other, one] > before[one, other] for other in kinds) for one in kinds}
 
     def sentence(self, x: Tokens, y: Tokens) -> Sentence | None:
         """Returns a pair made ready for cutting; if its output is no list of statements, only words can be cut out."""
