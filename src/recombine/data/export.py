@@ -252,16 +252,12 @@ def _hugging_face(data: _Mixture) -> _Files:
         f"probabilities={[round(1 - new, 6), new]}, seed=0, "
         'stopping_strategy="all_exhausted")\n```'
     )
-    keys = ("input", "output", "input_tokens", "output_tokens")
-    parts = {"original.jsonl": data.originals, "new.jsonl": data.new}
-    lines = {
-        name: [
-            _as_json(dict(zip(keys, (*map(data.text, (each.x, each.y)), each.x, each.y), strict=True)))
-            for each in examples
-        ]
-        for name, examples in parts.items()
-    }
-    return lines, how
+
+    def line(each: Example) -> str:
+        texts = {"input": data.text(each.x), "output": data.text(each.y)}
+        return _as_json({**texts, "input_tokens": each.x, "output_tokens": each.y})
+
+    return {"original.jsonl": map(line, data.originals), "new.jsonl": map(line, data.new)}, how
 
 
 def _chat(data: _Mixture) -> _Files:
