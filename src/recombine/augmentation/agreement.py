@@ -20,18 +20,15 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Self
 
-import numpy as np
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
+from recombine.data.vocabulary import Holders, holders
 from recombine.example import Example
 from recombine.inflection import split_analysis
 
 APART = "with a word whose counterpart is missing on the other side"
 UNEVEN = "with a word more or less often than its counterpart"
-
-Holders = tuple[int, ...]
-"""A set of examples: its size, and sums of its examples' random codes."""
 
 UNCALLED = "without what a word of the input always calls for"
 
@@ -84,7 +81,7 @@ class Agreement:
     def of(cls, examples: Sequence[Example]) -> "Agreement":
         """Finds the partners."""
         distinct = list(dict.fromkeys(examples))
-        x, y = _holders(example.x for example in distinct), _holders(example.y for example in distinct)
+        x, y = holders(example.x for example in distinct), holders(example.y for example in distinct)
         shared = {*x.values()} & {*y.values()}
         x, y = ({token: held for token, held in side.items() if held in shared} for side in (x, y))
         # Tokens that are the only ones on their side which the same examples hold may come equally often.
@@ -106,20 +103,6 @@ class Agreement:
             return APART
         uneven = any(inputs[token] != outputs[self.even[token]] for token in inputs if token in self.even)
         return UNEVEN if uneven else None
-
-
-def _holders(sides: Iterable[Sequence[str]]) -> dict[str, Holders]:
-    """Returns the examples that hold each token, which are known by their number and the sums of their codes."""
-    codes = np.random.default_rng(0)
-    sums: dict[str, list[int]] = {}
-    for side in sides:
-        code = codes.integers(0, 2**62, 2).tolist()
-        for token in dict.fromkeys(side):
-            found = sums.setdefault(token, [0, 0, 0])
-            found[0] += 1
-            found[1] += code[0]
-            found[2] += code[1]
-    return {token: tuple(key) for token, key in sums.items()}
 
 
 @dataclass(frozen=True)

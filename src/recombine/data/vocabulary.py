@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import add
+from random import Random
 from types import MappingProxyType
-from typing import Self
+from typing import Self, TypeVar
 
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
@@ -91,6 +93,23 @@ class Vocabulary:
     def unseen(self, examples: Iterable[Example]) -> list[str]:
         """Returns the tokens of examples that are not in the vocabulary, sorted."""
         return sorted({token for example in examples for token in (*example.x, *example.y)} - self._ids.keys())
+
+
+Token = TypeVar("Token", str, int)
+
+Holders = tuple[int, ...]
+"""A set of examples: its size, and sums of its examples' random codes, since sets written out would be too large."""
+
+
+def holders(sides: Iterable[Sequence[Token]]) -> dict[Token, Holders]:
+    """Returns, given one side of each example, the set of examples that hold each token."""
+    codes = Random(0)
+    sums: dict[Token, Holders] = {}
+    for side in sides:
+        code = 1, codes.getrandbits(62), codes.getrandbits(62)
+        for token in dict.fromkeys(side):
+            sums[token] = tuple(map(add, sums[token], code)) if token in sums else code
+    return sums
 
 
 def told_unseen(tokens: Sequence[str]) -> str:

@@ -12,11 +12,10 @@ seen to do, every pair can do. `docs/method.md` says why.
 from dataclasses import dataclass
 from typing import Self
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.data.vocabulary import PAD, SEP, UNK
+from recombine.data.vocabulary import PAD, SEP, UNK, Holders, holders
 from recombine.models.noise import Noise
 
 SPARES = 16
@@ -64,12 +63,9 @@ class Twins:
     def of(cls, table: Tensor, vocabulary: int, names: int) -> Self:
         """Finds each input token and output token that the same examples (N, S) hold, if it is one of each."""
         in_y = (table == SEP).cumsum(-1) > 0
-        inputs, outputs = (_by_holders(table.masked_fill(side, PAD), vocabulary) for side in (in_y, ~in_y))
-        found = [
-            (*tokens, *outputs[holders])
-            for holders, tokens in inputs.items()
-            if len(tokens) == len(outputs.get(holders, ())) == 1
-        ]
+        inputs, outputs = (_by_holders(table.masked_fill(side, PAD)) for side in (in_y, ~in_y))
+        both = ((tokens, outputs.get(held, [])) for held, tokens in inputs.items())
+        found = [(*one, *other) for one, other in both if len(one) == len(other) == 1]
         return cls(torch.tensor(found, dtype=torch.long, device=table.device).view(-1, 2), vocabulary, names)
 
     def draw(self, sources: Tensor, noise: Noise) -> Tensor:
@@ -115,20 +111,12 @@ class Twins:
         return self._named(self._own, chosen, torch.arange(self.names, device=self.pairs.device))
 
 
-def _by_holders(table: Tensor, vocabulary: int) -> dict[bytes, list[int]]:
-    """Returns, for each set of rows that just these tokens are held by, the tokens.
-
-    A set is known by the sum of its rows' random codes: a table of rows and tokens would be too large for many of both.
-    """
-    held = np.unique(np.arange(len(table))[:, None] * vocabulary + table.cpu().numpy())  # row · vocabulary + token
-    held = held[np.argsort(held % vocabulary, kind="stable")]
-    tokens, starts = np.unique(held % vocabulary, return_index=True)
-    codes = np.random.default_rng(6).integers(0, 2**64, (len(table), 2), dtype=np.uint64)
-    sums = np.add.reduceat(codes[held // vocabulary], starts, axis=0)
-    grouped: dict[bytes, list[int]] = {}
-    for token, code in zip(tokens.tolist(), sums, strict=True):
+def _by_holders(table: Tensor) -> dict[Holders, list[int]]:
+    """Returns, for each set of rows that just these tokens are held by, the tokens."""
+    grouped: dict[Holders, list[int]] = {}
+    for token, held in sorted(holders(table.tolist()).items()):
         if token > SEP:
-            grouped.setdefault(code.tobytes(), []).append(token)
+            grouped.setdefault(held, []).append(token)
     return grouped
 
 
