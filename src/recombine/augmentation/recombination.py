@@ -94,10 +94,9 @@ class Recombination:
     def fit(self, examples: Sequence[Example], *, report: Report | None = None, checkpoint: Path | None = None) -> Self:
         """Finds neighborhoods and trains the networks, whose state is saved to the checkpoint now and then."""
         distinct = distinct_examples(examples, least=2, who="recombination")
+        neighborhoods = Neighborhoods(np.empty((0, 1), np.int32), self.rule.name)
         if self.prototypes:
             neighborhoods = self.rule.build(distinct, seed=self.seeds[0]).require_rows()
-        else:
-            neighborhoods = Neighborhoods(_alone(len(distinct)), self.rule.name)
         return self.fit_on(distinct, neighborhoods, report=report, checkpoint=checkpoint)
 
     def fit_each(
@@ -143,7 +142,7 @@ class Recombination:
             )
         self.neighborhoods_ = neighborhoods.with_prototypes(self.prototypes)
         if not self.prototypes:  # nothing is rebuilt from anything: examples without neighbors count, too
-            self.neighborhoods_ = replace(self.neighborhoods_, rows=_alone(len(examples)))
+            self.neighborhoods_ = replace(self.neighborhoods_, rows=np.arange(len(examples), dtype=np.int32)[:, None])
         self.examples_, self.sizes_ = tuple(examples), sizes
         everything = (*self.examples_, *self.neighborhoods_.parts)
         self.vocabulary_ = Vocabulary.of(everything)
@@ -304,8 +303,3 @@ class Recombination:
                 if rows is not None and (rows.dtype.kind != "i" or not ((rows >= 0) & (rows < most)).all()):
                     raise ValueError(f"rows of more than {most} examples and parts")
         return augmenter
-
-
-def _alone(count: int) -> np.ndarray:
-    """Returns the rows in which each example is a target without prototypes."""
-    return np.arange(count, dtype=np.int32)[:, None]

@@ -229,9 +229,8 @@ class Work:
 
     def neighborhoods(self, settings: Settings) -> list[Neighborhoods]:
         """Returns the prototypes that each training example of each seed can be rebuilt from."""
-        if not settings.prototypes:  # each training example is a target without any
-            rows = [np.arange(len(task.train), dtype=np.int32)[:, None] for task in self.tasks]
-            return [Neighborhoods(each, settings.neighborhood.name) for each in rows]
+        if not settings.prototypes:
+            return [Neighborhoods(np.empty((0, 1), np.int32), settings.neighborhood.name)] * len(self.tasks)
         stage = self.stages(settings)["neighborhoods"]
         done = self.cache.find(stage)
         numbered = enumerate(different(self.tasks))
