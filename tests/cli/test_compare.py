@@ -17,7 +17,7 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
     folder = tmp_path / "run"
     done = run("compare", train, *QUICK, "--methods", "geca, oversample, auto", "-o", folder).ok
     table, verdict = done.out.rstrip().split("\n\n")
-    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "oversample", "geca", "auto"]
+    assert [line.split()[0] for line in table.splitlines()[1:]] == ["plain", "auto", "oversample", "geca"]
     network, _, verdict = verdict.partition("\n")
     assert network == f"Predictors: {read_run(folder).network}."
     assert verdict == read_run(folder).verdict

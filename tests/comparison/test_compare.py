@@ -17,7 +17,6 @@ from recombine.comparison.compare import (
     BY_GECA,
     GENERATORS,
     LEARNED,
-    METHODS,
     OVERSAMPLE,
     PLAIN,
     PREDICTORS,
@@ -34,15 +33,17 @@ from recombine.comparison.document import SAMPLES, TRACED, run_record, write_sam
 from recombine.comparison.splitting import Split, given, hold_out
 from recombine.comparison.verdict import BOTH
 from recombine.data import files
-from recombine.errors import RecombineError
+from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 from recombine.execution.progress import Report
+from recombine.own_data.augmenters import Auto
 from recombine.own_data.settings import Display
 from recombine.prediction.predictor import Predictor
 from recombine.report.run import Run, read_run, write_run
 from recombine.training import presets
 
-PLAN = Plan(seeds=2, n=12, device="cpu", epsilon=0.03)
+METHODS = (PLAIN, OVERSAMPLE, BY_GECA, "spans", LEARNED, BOTH)
+PLAN = Plan(methods=METHODS, seeds=2, n=12, device="cpu", epsilon=0.03)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -217,14 +218,20 @@ def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_en
 
 
 def test_word_forms_are_told_by_their_form(tmp_path: Path) -> None:
-    forms = files.read(write_language(tmp_path, "made-up"), format="sigmorphon")[:90:2]
+    every = files.read(write_language(tmp_path, "made-up"), format="sigmorphon")
+    forms = every[:90:2]
     split = hold_out(forms)
     asked = split.questions(split.test, "analysis")
     assert {(question.y, question.x) for question in asked} == {(form.x, form.y) for form in split.test}
     (none,) = draw(split, replace(PLAN, methods=["spans"], seeds=1)).samples["spans"]
     assert none.shortfall.startswith("Spans do not suit word forms")
-    assert suited(METHODS[1:], forms) == [OVERSAMPLE, BY_GECA, "paradigms", LEARNED, "both"]
-    assert suited(METHODS[1:], TASK.train) == [*METHODS[1:]]
+    by_default = ("auto", OVERSAMPLE, BY_GECA, "spans", LEARNED)
+    assert tuple(Plan().methods) == by_default
+    assert suited(by_default, TASK.train) == [*by_default]
+    assert suited(by_default, forms) == [LEARNED, OVERSAMPLE, BY_GECA, BOTH]  # as no tag is rare; it is trained once
+    rare = [form for form in every if "[PST]" not in form.x][:300] + [form for form in every if "[PST]" in form.x][:8]
+    assert suited(by_default, rare) == ["auto", OVERSAMPLE, BY_GECA, BOTH, LEARNED]
+    assert suited(by_default[1:], rare) == [*by_default[1:]]
     (by_rule,) = draw(split, replace(PLAN, methods=["paradigms"], seeds=1)).samples["paradigms"]
     assert {sample.provenance.method for sample in by_rule if sample.provenance} == {"paradigms"}
     made = compare(split, replace(PLAN, methods=[BY_GECA], seeds=1, epsilon=None))
@@ -273,3 +280,24 @@ def test_a_bound_on_time_is_that_of_all_trainings_and_drawings() -> None:
     assert Plan().bound is None
     assert Plan(methods=["geca"], max_time=90).bound == 90
     assert Plan(methods=["geca", "learned", "both"], max_time=20).bound == 2 * 20 + 2 * 60
+    assert Plan(max_time=20).bound == 2 * 20 + 2 * 60  # auto is rehearsed in the time of a drawing
+
+
+def test_auto_is_rehearsed_within_the_bound_and_says_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def fit(self: Auto, *_: object) -> None:
+        asked.append(self.rehearse)
+        raise NothingMade("no rule can be trusted.")
+
+    said: list[str] = []
+    plan = replace(PLAN, methods=["auto"], n=2, seeds=1)
+    (made,) = draw(task_split(), plan, display=Display(say=said.append)).samples["auto"]
+    assert made.estimate is not None
+    assert [line.split(": ")[0] for line in said] == ["auto takes geca", "auto"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Auto, "fit", fit)
+        for seconds in (None, 1, 100, 1000):
+            (none,) = draw(task_split(), replace(plan, max_time=seconds)).samples["auto"]
+    assert none.shortfall == "No rule can be trusted."
+    assert asked == [30, 15, 25, 30]

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from recombine.comparison.compare import METHODS
 from recombine.comparison.verdict import (
     DOES_NOT,
     FULL,
@@ -22,6 +21,7 @@ from recombine.comparison.verdict import (
 )
 from recombine.evaluation.significance import paired
 
+METHODS = ("plain", "oversample", "geca", "spans", "learned", "both")
 RARE = [True] * 20 + [False] * 100
 RNG = np.random.default_rng(0)
 PLAIN = np.concatenate([np.zeros((3, 20)), RNG.random((3, 100)) < 0.9], axis=1).astype(bool)

@@ -23,14 +23,14 @@ class Options:
     """What is compared, and how networks are trained; see ``recombine.comparison.compare.Plan``.
 
     Options:
-        methods NAMES: What to compare with plain (default: all but auto; of word forms paradigms, not spans).
+        methods NAMES: What to compare with plain: methods of augment (of word forms, by default both instead of spans).
         seeds K: How many networks of each method.
         n N: How many new examples of each method.
         p_aug P: How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).
         epsilon P: A token in fewer than this share of the examples is rare (default: found out).
     """
 
-    methods: str = "oversample,geca,spans,learned,both"
+    methods: str = "auto,oversample,geca,spans,learned"
     seeds: int = 3
     seed: int = 0
     n: int = 400
@@ -91,7 +91,9 @@ def compare_cli(
     files.check_direction(options.direction, split.train, place=data)
     use_threads(threads)
     who = chosen_executor(executor, address, workers=threads)
-    plan = replace(plan, device=device_of(who, plan.device), methods=suited(methods, split.train))
+    plan = replace(plan, device=device_of(who, plan.device), methods=suited(methods, split.train, plan.seed))
+    if AUTO in {*methods} - {*plan.methods}:
+        say("auto is learned here: no form follows by rule from those with rare tags.")
     _announce(split, plan, kept=folder is not None)
     # What the first training saved stays until the end, so its file is there during the second, too.
     state = GENERATORS if plan.learns else PREDICTORS
@@ -112,7 +114,7 @@ def compare_cli(
     _show(found, json=json)
     why, settings = found.further
     if found.recommended:
-        best = ("--method", found.recommended[0], "--resample")
+        best = () if found.recommended[0] == AUTO else ("--method", found.recommended[0], "--resample")
         say_next("augment", data, *reading.options, *best, "-n", str(plan.n), "-o", "augmented.jsonl")
     elif why:
         again = {**asdict(options), **settings, "test": test if settings else STANDARD}

@@ -20,23 +20,23 @@ from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
 from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
-from recombine.own_data.augmenters import AUTO, DRAWING, GECA, Augmenter, Both
+from recombine.own_data.augmenters import AUTO, DRAWING, GECA, Augmenter, Auto, Both
 from recombine.own_data.choices import Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fitted import History
 from recombine.training.recipe import Recipe
 
-_, OVERSAMPLE, BY_GECA, SPANS, LEARNED, _ = METHODS = (PLAIN, "oversample", "geca", "spans", "learned", BOTH)
-"""The originals alone, then methods of `augmenters.METHODS`: rare originals again; recombination by two rules;
-learned recombination; half of the samples GECA's and half learned. The last four are resampled alike if anything is
-rare, so that they differ in how examples are made and in nothing else."""
+OVERSAMPLE, BY_GECA, SPANS, LEARNED, PARADIGMS = "oversample", "geca", "spans", "learned", "paradigms"
 
-PARADIGMS = "paradigms"
-"""By default it takes the place of spans where the examples are word forms."""
+KNOWN = (PLAIN, AUTO, OVERSAMPLE, BY_GECA, SPANS, LEARNED, BOTH, PARADIGMS)
+"""The originals alone, then methods of `augmenters.METHODS`: what `augment` does by default; rare originals again;
+recombination by two rules; learned recombination; half of the samples GECA's and half learned; word forms by rule. From
+spans on, and GECA's, samples are resampled alike if anything is rare, so that they differ in how examples are made and
+in nothing else; auto keeps what it keeps."""
 
-KNOWN = (*METHODS, PARADIGMS, AUTO)
-"""Those that can be asked for: with what `augment` does by default, whatever it keeps."""
+METHODS = (AUTO, OVERSAMPLE, BY_GECA, SPANS, LEARNED)
+"""Those that are compared with plain by default."""
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
@@ -45,11 +45,18 @@ MORE = 3
 """How many times the time, the epochs or the seeds are proposed where these did not tell."""
 
 
-def suited(methods: Sequence[str], examples: Sequence[Example]) -> list[str]:
-    """Returns the methods asked for; if these are all by default, with paradigms for spans if these are word forms."""
-    if {*methods} != {*METHODS[1:]} or not are_inflections(examples):
+def suited(methods: Sequence[str], examples: Sequence[Example], seed: int = 0) -> list[str]:
+    """Returns the methods asked for as they suit the examples.
+
+    Of word forms, which spans do not suit, ``both`` is compared in their place by default; and where paradigms make
+    none, auto is ``learned``, which need not be trained twice.
+    """
+    if not are_inflections(examples):
         return [*methods]
-    return [PARADIGMS if method == SPANS else method for method in methods]
+    instead = {SPANS: BOTH} if {*methods} == {*METHODS} else {}
+    if AUTO in methods and not augmenters.Paradigms(seed=seed).fit(examples).sample(1):
+        instead[AUTO] = LEARNED
+    return [*dict.fromkeys(instead.get(method, method) for method in methods)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +66,8 @@ class Plan:
     Plain is always compared, with the methods named. From `seed` on, each has as many `seeds`, that is, predictors, and
     gives `n` new examples, which a predictor sees with probability `p_aug`. Tokens in fewer than a share `epsilon` of
     the examples are rare. The direction is ``analysis`` or ``inflection``, the size ``small`` or ``paper``; each of the
-    two trainings takes `max_time` seconds at most, and so does each drawing of samples, but at least a minute.
+    two trainings takes `max_time` seconds at most, and so do each drawing of samples and the rehearsal of auto, but at
+    least a minute.
     """
 
     methods: Sequence[str] = METHODS
@@ -106,7 +114,7 @@ class Plan:
         """How many seconds it takes at most to train and to draw samples; None: there is no bound."""
         if self.max_time is None:
             return None
-        drawings = sum(method in (LEARNED, BOTH) for method in self.methods)
+        drawings = sum(method in (AUTO, LEARNED, BOTH) for method in self.methods)
         return self.max_time * (1 + self.learns) + max(self.max_time, DRAWING) * drawings
 
     @property
@@ -238,9 +246,8 @@ def draw(
     state of training.
     """
     makers = [method for method in plan.ordered if method not in (PLAIN, LEARNED, BOTH)] + [LEARNED] * plan.learns
-    if makers != [OVERSAMPLE]:
+    if names := ", ".join(method for method in plan.ordered if method not in (PLAIN, AUTO, OVERSAMPLE)):
         kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
-        names = ", ".join(method for method in plan.ordered if method not in (PLAIN, OVERSAMPLE))
         display.say(f"{names}: {kept} are kept.")
     make = partial(_made, split=split, plan=plan, state=state, display=display if executor.here else None)
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * plan.seeds}), Run()
@@ -259,12 +266,19 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
     rare = split.rarity.resampler
     if method != LEARNED:
-        own: dict[str, Any] = {} if method == AUTO else {"rarity": rare}
+        own: dict[str, Any] = {"rarity": rare}
         if method == OVERSAMPLE:
             own["rarity"] = AUTO if plan.epsilon is None else rare or Resampler(plan.epsilon)
+        if method == AUTO:
+            own = {"progress": Display(progress=(display or SILENT).progress)}
+            if plan.max_time is not None:  # up to four rehearsals, of two rules, take no longer than a drawing
+                own["rehearse"] = min(Auto.rehearse, max(plan.max_time, DRAWING) / 4)
         maker = augmenters.METHODS[method](seed=plan.seed, seeds=plan.seeds, **own)
         try:
-            return Drawn({method: maker.fit(split.train).sample_each(plan.n)})
+            maker.fit(split.train)
+            if method == AUTO and display is not None and maker.report_ is not None:
+                display.say(f"auto takes {maker.report_.choices['method']}.")
+            return Drawn({method: maker.sample_each(plan.n)})
         except (NoNeighborhood, NothingMade) as error:
             return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
