@@ -57,6 +57,24 @@ def test_tokens_never_seen_are_told(predict: Predict, run: Run, predictors: Path
     assert "Tokens never seen in training: 3 (I_ZIG, hop, zigzag). They are in 2 of 3 test examples." in done.err
 
 
+def test_swapped_columns_are_told_and_the_right_ones_are_not(
+    run: Run, train: Path, tmp_path: Path, write: Write, tiny: None
+) -> None:
+    model = tmp_path / "model"
+    assert run("train", train, "--epochs", 1, "-o", model).ok
+    swapped = write("swapped.tsv", "I_WALK I_WALK\twalk twice", "I_RUN\trun", "I_LOOK I_TURN\tlook and turn")
+    told = f"Warning: {swapped}: most tokens in the inputs, such as 'I_WALK', were outputs in training and never"
+    told = f"{told} inputs. Are its columns swapped? Then give --columns 2,1 (or their names)."
+    for command in (("evaluate", model, swapped), ("predict", model, swapped)):
+        assert told in run(*command).ok.err
+        assert "swapped?" not in run(*command, "--columns", "2,1").ok.err
+    for command in (("evaluate", model, train), ("inspect", train, "--test", train, "--neighborhood", "none")):
+        assert "swapped?" not in run(*command).ok.err
+    assert told in run("inspect", train, "--test", swapped, "--neighborhood", "none").ok.err
+    keys = write("swapped.jsonl", '{"out": "walk", "in": "I_WALK"}')
+    assert "Then give --columns out,in." in run("evaluate", model, keys, "--columns", "in,out").ok.err
+
+
 def test_evaluation_agrees_with_scoring_the_predictions_and_is_a_table_by_seed(
     predict: Predict, run: Run, predictors: Path, train: Path, tmp_path: Path
 ) -> None:

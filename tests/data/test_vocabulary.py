@@ -3,7 +3,15 @@ from collections.abc import Sequence
 import pytest
 
 from recombine.data import vocabulary
-from recombine.data.vocabulary import LEAST, Vocabulary, are_unlike, strange_tokens
+from recombine.data.vocabulary import (
+    LEAST,
+    ONLY_IN_OUTPUTS,
+    Vocabulary,
+    are_unlike,
+    only_in_outputs,
+    strange_tokens,
+    told_swapped,
+)
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.neighborhoods import LongLong
@@ -16,6 +24,18 @@ COMMANDS = [Example(("walk", "twice"), ("WALK", "WALK")), Example(("run",), ("RU
 
 def inputs(examples: Sequence[Example]) -> list[Tokens]:
     return [example.x for example in examples]
+
+
+def test_inputs_of_outputs_are_told_unless_both_sides_share_their_tokens() -> None:
+    notes = {ONLY_IN_OUTPUTS: only_in_outputs(COMMANDS)}
+    assert told_swapped([example.y for example in COMMANDS], notes).startswith("most tokens in the inputs, such as 'W")
+    assert told_swapped(inputs(COMMANDS), notes) == ""
+    assert told_swapped([("walk", "WALK")], notes) == ""  # a half
+    assert told_swapped([("WALK",)], {}) == ""  # a model that did not note it
+    assert only_in_outputs(iter([Example(("a", "b"), ("b", "a")), Example(("c",), ("c", "d"))])) == ["d"]
+    assert told_swapped([("b", "a"), ("c", "d")], {ONLY_IN_OUTPUTS: ["d"]}) == ""
+    with pytest.raises(RecombineError, match="only in outputs"):
+        told_swapped([], {ONLY_IN_OUTPUTS: 1})
 
 
 def test_words_and_characters_are_strange_to_each_other_and_some_new_words_are_not() -> None:

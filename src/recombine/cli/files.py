@@ -12,7 +12,7 @@ from recombine.data import files, output
 from recombine.data.code import NO_SPACE, glued
 from recombine.data.files import names_columns
 from recombine.data.output import lock_of, locked
-from recombine.data.vocabulary import are_unlike, strange_tokens
+from recombine.data.vocabulary import ONLY_IN_OUTPUTS, are_unlike, only_in_outputs, strange_tokens, told_swapped
 from recombine.errors import RecombineError
 from recombine.example import Example, Tokens
 from recombine.inflection import ANALYSIS, INFLECTION, are_inflections, are_word_forms, directed
@@ -126,9 +126,17 @@ class Reading:
                 f"Warning: nearly every output has only tokens of its own, such as {examples[0].y[0]!r}, so there is "
                 "little to recombine. If outputs share parts of words, give --tokens characters."
             )
+        if tests is not None and test is not None:
+            self.warn_of_swapped(test, [each.x for each in tests], {ONLY_IN_OUTPUTS: only_in_outputs(examples)})
         if tests is not None and {*tests} == {*examples}:
             say(f"Warning: {test} has the same examples as the training file, so it tests nothing.")
         return examples, tests
+
+    def warn_of_swapped(self, source: str, inputs: Sequence[Tokens], notes: Mapping[str, Any]) -> None:
+        """Warns if most tokens of a file's inputs were outputs in training, as the notes that are kept of it say."""
+        if told := told_swapped(inputs, notes):
+            way = ",".join(reversed(self.columns.split(",")[:2])) if self.columns else "2,1 (or their names)"
+            say(f"Warning: {name_of(source)}: {told} Are its columns swapped? Then give --columns {way}.")
 
     def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
         """Returns the examples as predictors of a direction see them; see ``directed``.

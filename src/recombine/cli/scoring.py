@@ -84,6 +84,7 @@ def predict_cli(
             asked = [split(" ".join(x), "characters") for x in asked]
         say(files.DIRECTIONS[direction])
         files.warn_of_direction(model, predictor.notes, direction)
+    reading.warn_of_swapped(inputs, asked, predictor.notes)
     use_threads(threads)
     predictions = _predict(predictor, asked, beam)[: len(targets)]
     empty = 0
@@ -136,6 +137,7 @@ def evaluate_cli(
     reading = reading.for_model(model, predictor.notes)
     examples = reading.read_for_prediction(test, None if reading.columns else direction_of(predictor.notes))
     files.warn_of_direction(model, predictor.notes, files.say_direction(examples))
+    reading.warn_of_swapped(test, [example.x for example in examples], predictor.notes)
     use_threads(threads)
     predictions = _predict(predictor, [example.x for example in examples], beam)
     scores = {

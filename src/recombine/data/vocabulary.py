@@ -7,8 +7,9 @@ from functools import cached_property
 from operator import add
 from random import Random
 from types import MappingProxyType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
+from recombine.data.untrusted import typed
 from recombine.errors import RecombineError
 from recombine.example import SEPARATOR, Example, Tokens
 from recombine.inflection import is_tag
@@ -21,6 +22,9 @@ MAX_CELLS = 1 << 30
 
 PAD, BOS, UNK, EOS, SEP = range(5)
 """Ids that stand for no token of the data: padding, start, unknown, end, and the ▷ between x and y."""
+
+ONLY_IN_OUTPUTS = "only in outputs"
+"""The note of a predictor that says which tokens training had in outputs and in no input."""
 
 NAMED = 10
 """How many unseen tokens are named."""
@@ -126,6 +130,24 @@ def strange_tokens(originals: Sequence[Tokens], new: Sequence[Tokens]) -> list[s
     known = {token for side in originals for token in side}
     strange = [token for side in new for token in side if token not in known]
     return list(dict.fromkeys(strange)) if len(strange) > STRANGE * sum(map(len, new)) else []
+
+
+def only_in_outputs(examples: Iterable[Example]) -> list[str]:
+    """Returns the tokens that stand in outputs and in no input, sorted."""
+    inputs, outputs = set[str](), set[str]()
+    for example in examples:
+        inputs.update(example.x)
+        outputs.update(example.y)
+    return sorted(outputs - inputs)
+
+
+def told_swapped(inputs: Sequence[Tokens], notes: Mapping[str, Any]) -> str:
+    """Returns that inputs have mostly tokens that training had in outputs only, as its notes say; else nothing."""
+    known = {*typed(notes.get(ONLY_IN_OUTPUTS, []), tuple[str, ...], name=ONLY_IN_OUTPUTS)}
+    found = [token for side in inputs for token in side if token in known]
+    if len(found) <= STRANGE * sum(map(len, inputs)):
+        return ""
+    return f"most tokens in the inputs, such as {found[0]!r}, were outputs in training and never inputs."
 
 
 def are_unlike(examples: Sequence[Example]) -> bool:

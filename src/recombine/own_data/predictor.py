@@ -10,7 +10,7 @@ from typing import Any, Self, overload
 from recombine.augmentation.protocol import check_request, distinct_examples, unfitted
 from recombine.data.text import Line, join, split
 from recombine.data.untrusted import fitting
-from recombine.data.vocabulary import Vocabulary, told_unseen
+from recombine.data.vocabulary import ONLY_IN_OUTPUTS, Vocabulary, only_in_outputs, told_unseen
 from recombine.errors import RecombineError, unknown
 from recombine.example import Example, Tokens
 from recombine.execution.progress import Report
@@ -126,6 +126,7 @@ class Predictor(Settings):
         if any(new):
             made["p_aug"] = next(filter(None, rates))
         found = predictor.Predictor(made["length"].value, seeds=seeds, device=self.device)
+        found.notes = {ONLY_IN_OUTPUTS: only_in_outputs(examples)}
         what = "the predictor" if len(seeds) == 1 else f"{len(seeds)} predictors"
         with training(what, display, checkpoint) as report:
             p_augs = [None if rate is None else rate.value for rate in rates]
@@ -237,7 +238,7 @@ class Predictor(Settings):
         # The tokens of word forms are known.
         how = {DIRECTION: self.direction} if self._are_word_forms else {TOKENS: self.tokens_}
         told = {what: [choice.name, choice.reason] for what, choice in self.report_.choices.items()}
-        fitted.notes = {**how, CHOICES: told}
+        fitted.notes = {**fitted.notes, **how, CHOICES: told}
         fitted.save(path, force=force)
 
     @classmethod
