@@ -24,6 +24,16 @@ def test_geca_writes_novel_pairs_with_provenance(run: Run, train: Path, tmp_path
     assert done.last == f"Next: recombine audit {tmp_path}/new.jsonl --train {train}"
 
 
+def test_a_precision_that_cannot_be_is_refused_before_the_file_is_read(run: Run, train: Path, tmp_path: Path) -> None:
+    train.write_text(f"{train.read_text()}no tab\n")  # would be an error, too
+    refused = augment(run, train, "--precision", 0.2, "-o", tmp_path / "new.jsonl", method="auto")
+    assert_is_sentence(refused, ["--precision is 0.2, expected at least 0.5", "likelier wrong than right"])
+    train.write_text("gel\tgeldi\tV;PST\nno tabs\n")  # word forms may have any
+    assert "expected 3" in augment(run, train, "--precision", 0.2, method="auto").err
+    piped = augment(run, "-", "--precision", 0.2, method="auto", stdin="walk\tWALK\nrun\tRUN\n")
+    assert_is_sentence(piped, ["precision is 0.2, expected at least 0.5"])
+
+
 def test_forms_that_do_not_show_a_rare_tag_are_turned_down_unless_told(run: Run, tmp_path: Path) -> None:
     forms, new = tmp_path / "forms.tsv", tmp_path / "new.jsonl"
     presents = [f"{stem}ar\t{stem}o\tV;PRS" for stem in ("ban", "tin", "kol", "til")]

@@ -118,9 +118,13 @@ def augment_cli(
     from recombine.augmentation.recombination import KIND
     from recombine.data.store import read_model
     from recombine.evaluation.significance import summarize
+    from recombine.own_data.rehearsal import LIKELY
     from recombine.own_data.settings import forget_state
 
     request = _checked(request)
+    if (request.precision or 1) < LIKELY and (first := reading.first(train)) and not are_inflections(first):
+        hint = "Rules whose samples are likelier wrong than right are never trusted; only word forms can have less."
+        raise RecombineError(f"--precision is {request.precision:g}, expected at least {LIKELY}.", hint=hint)
     networks = request.seeds or 1
     if request.model is not None and request.is_trained:  # which knows how many networks it has, and their tokens
         model = read_model(Path(request.model), KIND)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,10 @@ class Reading:
         for doubt in files.doubts(examples, name_of(source), tokens=self.kind, named=named):
             say(f"Warning: {doubt}")
         return examples
+
+    def first(self, source: str) -> list[Example]:
+        """Returns the first example of a file; none of a pipe, which can be read only once."""
+        return list(islice(files.iterate(source, **self._applied(source)), 1)) if Path(source).is_file() else []
 
     def read_with_test(self, train: str, test: str | None) -> tuple[list[Example], list[Example] | None]:
         """Returns training examples and test examples, if there are any; warns if either are of little use."""
