@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from commands import Run, assert_is_sentence
+from commands import Run, assert_is_sentence, failing
 
 from recombine.data import files
+from recombine.prediction.predictor import Predictor
 from recombine.report.run import read_run
 
 pytestmark = pytest.mark.usefixtures("tiny")
@@ -33,6 +34,21 @@ def test_a_table_a_sentence_and_a_run(run: Run, train: Path, tmp_path: Path) -> 
     again = f"--methods 'geca, oversample, auto' --seeds 2 --count 5 --epochs 2 --test FILE -o {folder}-2"
     assert done.last == f"Next: recombine compare {train} {again}"
     assert_is_sentence(run("compare", train, *QUICK, "-o", folder), ["exists already", "--force"])
+
+
+def test_what_was_drawn_before_an_interruption_is_gone_on_from(
+    run: Run, train: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("compare", train, *QUICK, "--methods", "geca", "-o", tmp_path / "run")
+    with monkeypatch.context() as patched:
+        patched.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
+        done = run(*words)
+    assert (done.code, done.last) == (
+        130,
+        f"Error: interrupted; the same command goes on from {tmp_path}/run/geca.drawn.",
+    )
+    assert run(*words).ok
+    assert not (tmp_path / "run" / "geca.drawn").exists()
 
 
 def test_recombination_on_a_test_set_of_ones_own(run: Run, train: Path, tmp_path: Path) -> None:

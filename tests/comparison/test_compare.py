@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from commands import failing
 from tiny_networks import PREDICTOR, SAMPLING, SPANS_GENERATOR, WORD_FORM_PREDICTOR
 from toy_task import QUICK_GENERATOR, TASK, VERBS, example
 from word_forms import write_language
@@ -36,6 +37,7 @@ from recombine.data import files
 from recombine.errors import NothingMade, RecombineError
 from recombine.example import Example
 from recombine.execution.progress import Report
+from recombine.own_data import augmenters
 from recombine.own_data.augmenters import Auto
 from recombine.own_data.settings import Display
 from recombine.prediction.predictor import Predictor
@@ -182,24 +184,40 @@ def test_the_same_seeds_give_the_same_bytes_also_after_an_interruption(
     found: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-
-        def interrupted(*_: object, **__: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr(Predictor, "fit_each", interrupted)
+        patch.setattr(Predictor, "fit_each", failing(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / GENERATORS).exists()
-    again = compare(task_split(), PLAN, folder=tmp_path)
+    with monkeypatch.context() as patch:
+        for augmenter in (augmenters.OwnDataAugmenter, augmenters.Augmenter):
+            patch.setattr(augmenter, "_draw", failing(AssertionError("what was drawn is kept")))
+        again = compare(task_split(), PLAN, folder=tmp_path)
     assert (tmp_path / PREDICTORS).exists()
     said: list[str] = []
     # As after a kill between training and writing.
     over = compare(task_split(), PLAN, folder=tmp_path, display=Display(say=said.append))
     assert not any("starts over" in sentence for sentence in said)
     assert record(over) == record(found)
+    for method, every in found.drawn.samples.items():
+        for samples, once, twice in zip(every, again.drawn.samples[method], over.drawn.samples[method], strict=True):
+            assert samples == once == twice
+            assert [sample.provenance for sample in samples] == [sample.provenance for sample in once]
     forget(tmp_path)
     assert not list(tmp_path.iterdir())
     assert record(again) == record(found)
+
+
+def test_samples_of_another_run_or_damaged_ones_are_drawn_again(tmp_path: Path) -> None:
+    plan = replace(PLAN, methods=["auto", BY_GECA], seeds=1)
+    first = draw(task_split(), plan, folder=tmp_path).samples["auto"]
+    said: list[str] = []
+    again = draw(task_split(), plan, folder=tmp_path, display=Display(say=said.append)).samples["auto"]
+    assert again == first
+    assert not any("auto takes" in line for line in said)  # no second rehearsal
+    assert len(draw(task_split(), replace(plan, n=2), folder=tmp_path).samples[BY_GECA][0]) == 2
+    for content in ("[]", "1", "{}", (tmp_path / "auto.drawn").read_text()[:-1], '{"digest": 1}'):
+        (tmp_path / "auto.drawn").write_text(content)
+        assert draw(task_split(), plan, folder=tmp_path).samples["auto"] == first
 
 
 def test_the_state_of_a_run_with_other_settings_is_told_of_and_kept_until_the_end(tmp_path: Path) -> None:

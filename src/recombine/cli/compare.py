@@ -72,7 +72,7 @@ def compare_cli(
       test FILE: Test examples (default: some of DATA, the rare above all).
       output RUN: A folder for all samples and run.json, for recombine report.
     """
-    from recombine.comparison.compare import GENERATORS, MORE, PREDICTORS, Plan, compare, forget, suited
+    from recombine.comparison.compare import MORE, Plan, compare, forget, states, suited
     from recombine.comparison.document import SAMPLES_FOLDER, run_record, write_samples
     from recombine.comparison.splitting import given, hold_out
     from recombine.paper.records import provenance
@@ -95,12 +95,10 @@ def compare_cli(
     if AUTO in {*methods} - {*plan.methods}:
         say("auto is learned here: no form follows by rule from those with rare tags.")
     _announce(split, plan, kept=folder is not None)
-    # What the first training saved stays until the end, so its file is there during the second, too.
-    state = GENERATORS if plan.learns else PREDICTORS
-    names = (RUN_FILE, SAMPLES_FOLDER, GENERATORS, PREDICTORS)
-    made = [] if folder is None else [str(folder / name) for name in names]
+    kept = [] if folder is None else states(folder)
+    made = [] if folder is None else [str(path) for path in (folder / RUN_FILE, folder / SAMPLES_FOLDER, *kept)]
     with files.working_on(made[0] if made else None, made) as goes_on:
-        with enough_memory(), resumable(folder and folder / state):
+        with enough_memory(), resumable(*kept):
             shown = on_terminal()
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
         if folder is not None:

@@ -27,13 +27,13 @@ class Interrupted(Exception):
 
 
 @contextmanager
-def resumable(state: Path | None) -> Iterator[None]:
-    """Turns the interrupt key during training, whose state is saved here, into a sentence that says how to go on."""
+def resumable(*states: Path | None) -> Iterator[None]:
+    """Turns the interrupt key during work, whose state is saved here, into a sentence that says how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        if state is not None and state.exists():
-            raise Interrupted(f"interrupted; the same command goes on from {state}.") from None
+        if saved := [state for state in states if state is not None and state.exists()]:
+            raise Interrupted(f"interrupted; the same command goes on from {saved[0]}.") from None
         raise Interrupted("interrupted; the same command starts anew: nothing was saved yet.") from None
 
 

@@ -1,20 +1,26 @@
 """Lets each method make new examples, trains all predictors as one population, and tests them."""
 
+import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recombine import __version__
 from recombine.augmentation.protocol import Samples
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import TIME_OVER
 from recombine.comparison.splitting import Split
 from recombine.comparison.verdict import BOTH, PLAIN, Judged, Part, Training, judge, lacking, recommended, sentence
+from recombine.data.output import read_whole, replacing
+from recombine.data.store import json_digest, sealed, unseal
+from recombine.data.untrusted import typed
 from recombine.errors import NoNeighborhood, NothingMade, RecombineError, unknown
 from recombine.example import Example
 from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, in_order
@@ -40,6 +46,9 @@ METHODS = (AUTO, OVERSAMPLE, BY_GECA, SPANS, LEARNED)
 
 GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
+
+DRAWN = ".drawn"
+"""Ends the names of those that hold the samples of a method until then."""
 
 MORE = 3
 """How many times the time, the epochs or the seeds are proposed where these did not tell."""
@@ -209,13 +218,14 @@ def compare(
 ) -> Comparison:
     """Trains the methods' predictors, with the same seeds, and judges them on the test examples.
 
-    The state of training is saved in the folder now and then, and gone on from. The methods' samples are jobs of the
-    executor, and so are all predictors together, one population.
+    The state of training is saved in the folder now and then, and samples once they are drawn; a run that was killed
+    goes on from there. The methods' samples are jobs of the executor, and so are all predictors together, one
+    population.
     """
     plan.check()
     if folder is not None:
         folder = folder.resolve()  # elsewhere, another folder may be the current one
-    drawn = draw(split, plan, display=display, state=folder and folder / GENERATORS, executor=executor)
+    drawn = draw(split, plan, display=display, folder=folder, executor=executor)
     every = [samples for method in plan.ordered for samples in drawn.samples[method]]
     train = partial(_trained, split, plan, every, folder and folder / PREDICTORS)
     who = SERIAL if isinstance(executor, Processes) else executor
@@ -226,10 +236,15 @@ def compare(
     return Comparison(split, plan, drawn, network, judged, history, steps, training)
 
 
+def states(folder: Path) -> list[Path]:
+    """Returns the files in which a run's folder may hold the state of training, and samples, until it is over."""
+    return [folder / name for name in (PREDICTORS, GENERATORS, *(f"{method}{DRAWN}" for method in KNOWN))]
+
+
 def forget(folder: Path) -> None:
-    """Removes the state of training, now that the result is safe."""
-    for name in (GENERATORS, PREDICTORS):
-        forget_state(folder / name)
+    """Removes the state of training, and the samples beside it, now that the result is safe."""
+    for state in states(folder):
+        forget_state(state)
 
 
 def draw(
@@ -237,19 +252,19 @@ def draw(
     plan: Plan,
     *,
     display: Display = SILENT,
-    state: Path | None = None,
+    folder: Path | None = None,
     executor: Executor = SERIAL,
 ) -> Drawn:
     """Lets each method make new examples of the training examples; nothing else is known to it.
 
-    Each method is a job, but for ``both``, which shares the networks of ``learned``. `state` is the file that holds the
-    state of training.
+    Each method is a job, but for ``both``, which shares the networks of ``learned``. The folder holds the state of
+    training and what was drawn.
     """
     makers = [method for method in plan.ordered if method not in (PLAIN, LEARNED, BOTH)] + [LEARNED] * plan.learns
     if names := ", ".join(method for method in plan.ordered if method not in (PLAIN, AUTO, OVERSAMPLE)):
         kept = "samples with something rare in them" if split.rarity.resampler is not None else "all samples"
         display.say(f"{names}: {kept} are kept.")
-    make = partial(_made, split=split, plan=plan, state=state, display=display if executor.here else None)
+    make = partial(_made, split=split, plan=plan, folder=folder, display=display if executor.here else None)
     drawn, run = Drawn({PLAIN: [Samples((), 0)] * plan.seeds}), Run()
     for made in run.finished([Job(f"samples by {method}", partial(make, method)) for method in makers], executor):
         drawn.samples |= made.samples
@@ -262,9 +277,9 @@ def draw(
     return drawn
 
 
-def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display: Display | None) -> Drawn:
+def _made(method: str, *, split: Split, plan: Plan, folder: Path | None, display: Display | None) -> Drawn:
     """Lets a method make new examples; without a `display`, which cannot be shown elsewhere, the result travels."""
-    rare = split.rarity.resampler
+    rare, kept = split.rarity.resampler, partial(_kept, split, plan, folder)
     if method != LEARNED:
         own: dict[str, Any] = {"rarity": rare}
         if method == OVERSAMPLE:
@@ -274,17 +289,21 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
             if plan.max_time is not None:  # up to four rehearsals, of two rules, take no longer than a drawing
                 own["rehearse"] = min(Auto.rehearse, max(plan.max_time, DRAWING) / 4)
         maker = augmenters.METHODS[method](seed=plan.seed, seeds=plan.seeds, **own)
-        try:
-            maker.fit(split.train)
-            if method == AUTO and display is not None and maker.report_ is not None:
-                display.say(f"auto takes {maker.report_.choices['method']}.")
-            return Drawn({method: maker.sample_each(plan.n)})
-        except (NoNeighborhood, NothingMade) as error:
-            return Drawn({method: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds})
+
+        def by_rule() -> list[Samples]:
+            try:
+                maker.fit(split.train)
+                if method == AUTO and display is not None and maker.report_ is not None:
+                    display.say(f"auto takes {maker.report_.choices['method']}.")
+                return maker.sample_each(plan.n)
+            except (NoNeighborhood, NothingMade) as error:
+                return [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds
+
+        return Drawn({method: kept(method, by_rule)})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
     both = Both(rarity=rare, seeds=plan.seeds, progress=display or SILENT, **plan.networks)
     try:
-        both.fit(split.train, checkpoint=state)
+        both.fit(split.train, checkpoint=folder and folder / GENERATORS)
     except NoNeighborhood as error:
         made = Drawn({name: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds for name in wanted})
         if BOTH in wanted:
@@ -292,10 +311,31 @@ def _made(method: str, *, split: Split, plan: Plan, state: Path | None, display:
             made.samples[BOTH] = [replace(own, requested=plan.n, shortfall=_sentence(error)) for own in half]
         return made
     makers: dict[str, Augmenter] = {LEARNED: both.learned, BOTH: both}
-    drawn = Drawn({name: makers[name].sample_each(plan.n) for name in wanted}, both.networks_)
+    drawn = Drawn({name: kept(name, partial(makers[name].sample_each, plan.n)) for name in wanted}, both.networks_)
     if display is None:  # where it goes, there may be no GPU
         both.networks_.fitted_.model.cpu()
     return drawn
+
+
+def _kept(
+    split: Split, plan: Plan, folder: Path | None, method: str, draw: Callable[[], list[Samples]]
+) -> list[Samples]:
+    """Returns the samples that the same run kept before it was killed, if it did; else draws some and keeps them."""
+    if folder is None:
+        return draw()
+    how = [method, plan.n, plan.seeds, plan.epsilon, plan.networks, split.rarity.reason, __version__]
+    run = json_digest([how, [(example.x, example.y) for example in split.train]])
+    path = folder / f"{method}{DRAWN}"
+    with suppress(OSError, ValueError, TypeError, KeyError, RecombineError):  # what cannot be read is drawn again
+        document = json.loads(read_whole(path))
+        unseal(document, place=str(path), hint="")
+        if document["run"] == run:
+            return list(typed(document["samples"], tuple[Samples, ...]))
+    every = draw()
+    plain = [asdict(replace(samples, rejected=dict(samples.rejected))) for samples in every]
+    with replacing(path, force=True) as stream:
+        stream.write(json.dumps(sealed({"run": run, "samples": plain})).encode())
+    return every
 
 
 def _sentence(error: RecombineError) -> str:
