@@ -117,7 +117,10 @@ def test_version_help_and_an_interrupt_while_commands_are_imported(run: Run, mon
     monkeypatch.setitem(sys.modules, "recombine.cli.app", Interrupting("recombine.cli.app"))
     done = run("--version")
     assert (done.code, done.out) == (130, "")
-    assert done.err == "Error: interrupted; no file is left half written. To continue, give the same command again.\n"
+    assert (
+        done.err
+        == "Error: interrupted; no file is left half written. The same command starts anew, or from what was saved.\n"
+    )
 
 
 def test_the_installed_program_has_no_traceback_where_a_reader_leaves_or_a_file_is_missing(

@@ -102,6 +102,9 @@ def test_an_interrupt_says_how_to_go_on(run: Run, train: Path, tmp_path: Path, m
     assert done.code == 130
     assert done.last == f"Error: interrupted; the same command goes on from {state}."
     assert state.exists()
+    monkeypatch.setattr(Checkpoint, "save", failing(KeyboardInterrupt()))  # of another run before it saves anything
+    done = run("train", train, "--seed", 1, "-o", tmp_path / "model")
+    assert done.last == "Error: interrupted; the same command starts where this one did: nothing was saved since."
 
 
 @pytest.mark.parametrize("command", ["train", "augment"])

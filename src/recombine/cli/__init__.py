@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 """The exit code after the interrupt key."""
-AGAIN = "interrupted; no file is left half written. To continue, give the same command again."
+AGAIN = "interrupted; no file is left half written. The same command starts anew, or from what was saved."
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

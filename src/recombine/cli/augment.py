@@ -110,7 +110,7 @@ def augment_cli(
     force: bool = False,
     json: bool = False,
 ) -> None:
-    """Makes new training examples from old ones. After an interruption the same command goes on.
+    """Makes new training examples from old ones. Training that was interrupted goes on from its last save, if any.
 
     Example:
       recombine augment scan/train.tsv -n 400 -o augmented.jsonl

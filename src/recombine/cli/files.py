@@ -139,9 +139,8 @@ class Reading:
 
     def warn_of_swapped(self, source: str, inputs: Sequence[Tokens], notes: Mapping[str, Any]) -> None:
         """Warns if most tokens of a file's inputs were outputs in training, as the notes that are kept of it say."""
-        if told := told_swapped(inputs, notes):
-            way = ",".join(reversed(self.columns.split(",")[:2])) if self.columns else "2,1 (or their names)"
-            say(f"Warning: {name_of(source)}: {told} Are its columns swapped? Then give --columns {way}.")
+        if told := told_swapped(inputs, notes, self.columns):
+            say(f"Warning: {name_of(source)}: {told}")
 
     def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
         """Returns the examples as predictors of a direction see them; see ``directed``.
@@ -224,10 +223,8 @@ def check_one_standard_input(*sources: str | None) -> None:
 
 def warn_of_strange_tokens(originals: Sequence[Example], new: Sequence[Example]) -> None:
     """Warns if most tokens of new examples are in no original, on either side; there may be no new examples."""
-    inputs = strange_tokens([example.x for example in originals], [example.x for example in new])
-    outputs = strange_tokens([example.y for example in originals], [example.y for example in new])
-    for name, strange in (("inputs", inputs), ("outputs", outputs)):
-        if strange:
+    for name, side in (("inputs", "x"), ("outputs", "y")):
+        if strange := strange_tokens(*([getattr(each, side) for each in part] for part in (originals, new))):
             kind = "--tokens characters" if all(len(token) == 1 for token in strange) else "other --tokens or --columns"
             say(
                 f"Warning: most tokens in the {name} of the new examples, such as {strange[0]!r}, are in no original. "

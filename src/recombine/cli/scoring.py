@@ -26,8 +26,7 @@ NOTHING = "<nothing>"
 TEXTS = "input,output"
 """The keys of texts in JSON lines that were written beside their tokens."""
 
-GOLD = ("scan",)
-"""The names of gold functions."""
+GOLD = ("scan",)  # the names of gold functions
 
 _PHRASES = {
     "n": "samples",

@@ -29,12 +29,18 @@ class Interrupted(Exception):
 @contextmanager
 def resumable(*states: Path | None) -> Iterator[None]:
     """Turns the interrupt key during work, whose state is saved here, into a sentence that says how to go on."""
+
+    def saved() -> dict[Path, int]:
+        return {state: state.stat().st_mtime_ns for state in states if state is not None and state.exists()}
+
+    before = saved()
     try:
         yield
     except KeyboardInterrupt:
-        if saved := [state for state in states if state is not None and state.exists()]:
-            raise Interrupted(f"interrupted; the same command goes on from {saved[0]}.") from None
-        raise Interrupted("interrupted; the same command starts anew: nothing was saved yet.") from None
+        new = [state for state, when in saved().items() if before.get(state) != when]
+        old = "where this one did: nothing was saved since" if before else "anew: nothing was saved yet"
+        way = f"goes on from {new[0]}" if new else f"starts {old}"
+        raise Interrupted(f"interrupted; the same command {way}.") from None
 
 
 @contextmanager

@@ -141,13 +141,18 @@ def only_in_outputs(examples: Iterable[Example]) -> list[str]:
     return sorted(outputs - inputs)
 
 
-def told_swapped(inputs: Sequence[Tokens], notes: Mapping[str, Any]) -> str:
-    """Returns that inputs have mostly tokens that training had in outputs only, as its notes say; else nothing."""
+def told_swapped(inputs: Sequence[Tokens], notes: Mapping[str, Any], columns: str | None = None) -> str:
+    """Returns that inputs have mostly tokens that training had in outputs only, as its notes say; else nothing.
+
+    The columns are those that were read, if any were chosen.
+    """
     known = {*typed(notes.get(ONLY_IN_OUTPUTS, []), tuple[str, ...], name=ONLY_IN_OUTPUTS)}
     found = [token for side in inputs for token in side if token in known]
     if len(found) <= STRANGE * sum(map(len, inputs)):
         return ""
-    return f"most tokens in the inputs, such as {found[0]!r}, were outputs in training and never inputs."
+    other = ",".join(reversed(columns.split(",")[:2])) if columns else "2,1 (or their names)"
+    what = f"most tokens in the inputs, such as {found[0]!r}, were outputs in training and never inputs."
+    return f"{what} Are its columns swapped? Then give --columns {other}."
 
 
 def are_unlike(examples: Sequence[Example]) -> bool:
