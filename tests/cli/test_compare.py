@@ -77,7 +77,7 @@ def test_without_a_folder_or_time_or_further_seeds_it_says_so(run: Run, train: P
     assert ("±" in kept.out, "±" in without.out) == (True, False)
     before, _, _ = without.err.partition("Training")
     assert "give -o RUN" in before  # nothing is kept
-    assert "By --max-time, training and drawing take 0 s at most" in before
+    assert "By --max-time, training and drawing take 0 s at most, with the choice of networks." in before
     assert "-o RUN" not in kept.err
     assert f"Warning: {train} has the same examples as the training file" in before
     assert without.last.endswith(f"--max-time 0.003 --test {train} -o run-2")

@@ -125,11 +125,10 @@ def compare_cli(
 
 def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
     """Says before any training what will be compared, and what will not come of it."""
-    train = set(split.train)
     listed = ", ".join(" ".join(name) for name in split.phenomena[:10])
     more = f" and {len(split.phenomena) - 10:,} more" if len(split.phenomena) > 10 else ""
     rare = f"{listed}{more} ({split.rarity.reason})" if listed else split.rarity.reason
-    known = sum(example in train for example in split.test)
+    known = sum(map({*split.train}.__contains__, split.test))
     seen = f" {known:,} of the test examples are training examples, too." if known else ""
     say(
         f"{counted(len(split.train), 'training example')}, {counted(len(split.test), 'test example')}, of which "
@@ -140,7 +139,7 @@ def _announce(split: "Split", plan: "Plan", *, kept: bool) -> None:
     if not kept:
         say("Only the table will be kept. For a report, and to go on after an interruption, stop and give -o RUN.")
     if plan.bound is not None:
-        say(f"By --max-time, training and drawing take {duration(plan.bound)} at most; choosing networks comes on top.")
+        say(f"By --max-time, training and drawing take {duration(plan.bound)} at most, with the choice of networks.")
     if split.shortfall:
         say(f"Warning: {split.shortfall}")
 
