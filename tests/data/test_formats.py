@@ -232,3 +232,15 @@ def test_a_header_is_known_by_its_names_or_by_being_like_no_other_line(lines: tu
     assert looks_like_header(parse(WORDS, *lines)) is expected
     if "na\tna" in lines:
         assert looks_like_header(parse(CHARACTERS, *lines)) is expected
+
+
+def test_an_estimate_is_beside_the_texts_too_and_read_again() -> None:
+    for right, shown in ((0.97, {"right": 0.97}), (1, {"right": 1}), ("no", {})):
+        sample = Example(("a",), ("b",), Provenance("own", details={"right": right}))
+        line = JSONL.render(sample)
+        assert {key: value for key, value in json.loads(line).items() if key == "right"} == shown
+        (back,) = JSONL.parse([Line(line, "file", 1)])
+        assert back.provenance == sample.provenance
+    assert "right" not in json.loads(JSONL.render(Example(("a",), ("b",))))
+    with pytest.raises(RecombineError, match="right"):
+        list(JSONL.parse([Line('{"x": "a", "y": "b", "right": "yes"}', "file", 1)]))

@@ -1,5 +1,6 @@
 """Rehearsal tells right samples from wrong ones, and the methods that can be trusted are taken."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -464,6 +465,12 @@ def test_the_command_vouches_by_default_and_options_of_networks_stand_for_learne
     assert len([line for line in done.err.splitlines() if " → {" in line]) == 10
     right = run("augment", train, "-n", 5, "--rehearse", 0.001, "-o", new, "--force", "--json").document["right"]
     assert 0 < right["low"] <= right["mean"] <= right["high"] <= 1
+    lines = [json.loads(line) for line in new.read_text().splitlines()]
+    assert [line["right"] for line in lines] == [line["provenance"]["details"]["right"] for line in lines]
+    assert "By the estimates that they carry, about" in run("audit", new, "--train", train).ok.err
+    assert "JSON lines only" not in done.err
+    columns = run("augment", train, "-n", 5, "--rehearse", 0.001, "-o", tmp_path / "new.tsv").ok
+    assert 'Each has its estimate, "right", in JSON lines only.' in columns.err
     monkeypatch.setattr(Augmenter, "_learn", failing(KeyboardInterrupt()))
     for option in ("--epochs", 1), ("--rehearse", 0):
         assert run("augment", train, "-n", 2, *option, "-o", tmp_path / "learned.jsonl").code == 130

@@ -378,10 +378,12 @@ def _report(
         "shortfall": samples.shortfall,
         "contradicted": contradicted(samples),
     }
+    account = samples.account
     if samples.estimate is not None:
         report["right"] = dict(zip(("low", "mean", "high"), samples.estimate, strict=True))
-    unknown = samples.estimate is None and request.method in LEARNING
-    account = samples.account + " How many are right is not known: --method auto tells, of rules." * unknown
+        account += ' Each has its estimate, "right", in JSON lines only.' * (files.format_of(target) != "jsonl")
+    elif request.method in LEARNING:
+        account += " How many are right is not known: --method auto tells, of rules."
     if count := report["contradicted"]:
         account += f" {count:,} have an input that another has with another output: at most one is right."
     if test is not None:

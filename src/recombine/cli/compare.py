@@ -103,8 +103,7 @@ def compare_cli(
             found = compare(split, plan, display=shown, folder=folder, executor=who.on(plan.device))
         if folder is not None:
             origin = provenance(["recombine", *sys.argv[1:]], plan.device)
-            title = Path(files.name_of(data)).name
-            run = run_record(found, title=title, command=origin["command"], provenance=origin)
+            run = run_record(found, title=Path(files.name_of(data)).name, command=origin["command"], provenance=origin)
             samples = write_samples(found, folder, tokens=reading.kind)
             say(f"Wrote {write_run(run, folder, force=force or goes_on)}, and all samples to {samples}.")
             say(f"To look at them: recombine report {folder} -o report.html")

@@ -127,7 +127,6 @@ def explore_cli(
     from recombine.explore.server import serve
 
     def announce(address: "Address") -> None:
-        """Says where the page is, and who can reach it."""
         if not address.is_loopback:
             adds = "" if output is None else f" and add to {output}"
             say(f"Warning: whoever can reach {address.host} over the network can use the model{adds}.")

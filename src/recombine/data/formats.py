@@ -224,9 +224,8 @@ class Format:
         match self.name:
             case "jsonl":
                 try:
-                    return json.dumps(
-                        {**texts(example, self.tokens), **_as_object(example)}, ensure_ascii=False, allow_nan=False
-                    )
+                    told = {**texts(example, self.tokens), **_estimate(example), **_as_object(example)}
+                    return json.dumps(told, ensure_ascii=False, allow_nan=False)
                 except (TypeError, ValueError) as error:
                     message = f"the provenance of the example cannot be written as JSON: {error}."
                     raise RecombineError(message) from None
@@ -378,6 +377,7 @@ class _Pair:
     method: str | None = None
     input: str | None = None  # the texts of x and y, for people and other programs
     output: str | None = None
+    right: float | None = None  # the estimate among the details of its provenance, for these
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +460,12 @@ def texts(example: Example, tokens: str) -> dict[str, str]:
     """Returns the texts of both sides; those of characters and word forms have their tags at the end."""
     written = join_text if tokens == "characters" or are_word_forms([example]) else partial(join, tokens=tokens)
     return {"input": written(example.x), "output": written(example.y)}
+
+
+def _estimate(example: Example) -> dict[str, float]:
+    """Returns how likely an example is right, if that is among the details of its provenance."""
+    right = example.provenance and example.provenance.details.get("right")
+    return {"right": right} if isinstance(right, int | float) else {}
 
 
 def _as_object(example: Example) -> Mapping[str, Any]:
