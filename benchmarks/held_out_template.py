@@ -41,6 +41,7 @@ ARMS: dict[str, Callable[[Recipe], Recipe]] = {
     "float32": lambda recipe: replace(recipe, precision="float32"),
     "averaged": lambda recipe: replace(recipe, averaging=1000),
     "averaged-float32": lambda recipe: replace(recipe, averaging=1000, precision="float32"),
+    "falling": lambda recipe: replace(recipe, falls_to=0.1),
     "all-epochs": lambda recipe: replace(recipe, stop_at_lr=0.0),
     "all-three": lambda recipe: _network(replace(recipe, sorting=1000, stop_at_lr=0.0), forget_bias=0.0),
 }

@@ -103,6 +103,17 @@ def test_predictors_that_copy_are_tried_where_both_sides_have_tokens_in_common(
 
 
 @pytest.mark.parametrize("size", networks.SIZES)
+def test_the_rates_of_predictors_fall_where_their_parameters_are_not_averaged(
+    size: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for many in (False, True):
+        monkeypatch.setattr(networks, "MANY", 0 if many else 10_000)
+        for name in ("jump", "geography"):
+            for recipe in networks.predictors(dataset(name), size).values():
+                assert recipe.falls_to == (1 if recipe.averaging else networks.FALLS_TO)
+
+
+@pytest.mark.parametrize("size", networks.SIZES)
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_are_bounded_whatever_the_size_of_the_data(name: str, size: str) -> None:
     recipe = networks.generator(dataset(name), size, rare=rarity_of(name).kind).value

@@ -7,6 +7,7 @@ import pytest
 from recombine.errors import RecombineError
 from recombine.neighborhoods import LongLong, LongShort
 from recombine.paper.settings import Settings, described, updated
+from recombine.training.presets import SCAN_PREDICTOR
 
 
 def test_values_take_the_place_of_fields_at_any_depth() -> None:
@@ -72,3 +73,11 @@ def test_what_is_described_can_be_read_again() -> None:
     assert description["geca"]["gaps"] == 1
     assert "_fitted" not in description["geca"]
     assert described(updated(Settings(), table | {"n": 4}, place="f")) == description | {"n": 4}
+
+
+def test_newer_settings_are_named_only_where_they_are_not_what_was_done_before() -> None:
+    """Keys of finished stages are made of what is described: results from before stay."""
+    assert "falls_to" not in described(SCAN_PREDICTOR)
+    falling = replace(SCAN_PREDICTOR, falls_to=0.1)
+    assert described(falling) == described(SCAN_PREDICTOR) | {"falls_to": 0.1}
+    assert updated(SCAN_PREDICTOR, {"falls_to": 0.1}, place="f") == falling

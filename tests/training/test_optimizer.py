@@ -20,14 +20,15 @@ def gradients(model: Recombiner, step: int) -> list[torch.Tensor]:
     return found
 
 
-@pytest.mark.parametrize("clip", [None, 1.0])
-def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None) -> None:
+@pytest.mark.parametrize(("clip", "share"), [(None, 1.0), (1.0, 1.0), (1.0, 0.3)])
+def test_each_replica_is_updated_as_by_torchs_adam_alone(clip: float | None, share: float) -> None:
     model = network(SCAN, SEEDS)
     lrs = [1e-2, 0.0, 3e-3]
     singles = [[p.detach().chunk(3)[r].clone() for p in model.parameters()] for r in range(3)]
     optimizer = PopulationAdam(model, 3, lr=1e-2, clip=clip)
     optimizer.lr.copy_(torch.tensor(lrs))
-    adams = [torch.optim.Adam(single, lr=lr) for single, lr in zip(singles, lrs, strict=True)]
+    optimizer.share.fill_(share)
+    adams = [torch.optim.Adam(single, lr=share * lr) for single, lr in zip(singles, lrs, strict=True)]
     for step in range(10):
         for r, (single, adam) in enumerate(zip(singles, adams, strict=True)):
             for mine, gradient in zip(single, gradients(model, step), strict=True):

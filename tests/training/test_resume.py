@@ -28,7 +28,16 @@ TINY = Architecture(
     vocabulary=0, hidden=6, embedding=4, attention=3, dropout=0.2, state_dropout=0.1, write_seen_only=True
 )
 RECIPE = Recipe(
-    network=TINY, batch=16, epochs=6, lr=0.01, held_out=0.2, keep_best=True, patience=1, decay_at=3, stand_ins=0.5
+    network=TINY,
+    batch=16,
+    epochs=6,
+    lr=0.01,
+    falls_to=0.5,
+    held_out=0.2,
+    keep_best=True,
+    patience=1,
+    decay_at=3,
+    stand_ins=0.5,
 )
 
 

@@ -56,6 +56,19 @@ def test_rates_stay_without_patience_or_decay_after_the_epoch_that_was_named() -
         assert [epoch[0] for epoch in history.lr] == pytest.approx(rates)
 
 
+def test_the_rate_falls_evenly_by_steps_or_in_the_second_half_of_the_time_if_that_is_over_first() -> None:
+    evaluate = Scripted((1.0, 1.0), (0.5, 2.0), (0.5, 3.0), (0.5, 4.0))
+    history = trainer(evaluate, epochs=4, patience=2, falls_to=0.2).run()
+    falling = [0.01 * (1 - 0.8 * step / 8) for step in (1, 3, 5, 7)]  # in the last step of each epoch
+    assert [rates[1] for rates in history.lr] == pytest.approx(falling)
+    assert [rates[0] for rates in history.lr] == pytest.approx([*falling[:3], falling[3] / 2])
+
+    run = trainer(epochs=4, falls_to=0.2, max_time=10)
+    for steps, seconds, share in ((0, 0, 1), (0, 5, 1), (2, 5, 0.8), (2, 7.5, 0.6), (6, 7.5, 0.4), (2, 99, 0.2)):
+        run._fall(steps, seconds)
+        assert float(run.optimizer.share) == pytest.approx(share)
+
+
 def test_each_replica_learns_for_its_own_share_of_the_epochs_and_as_it_would_alone() -> None:
     """Half of eight epochs, whose rate falls after half of these; the other one has all."""
     run = trainer(epochs=8, decay_at=4, epoch_fraction=(0.5, 1.0))

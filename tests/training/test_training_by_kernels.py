@@ -75,7 +75,9 @@ def adam(model: nn.Module, precision: Precision, lr: float = 0.01) -> Population
 def test_masters_are_updated_as_by_torchs_adam(monkeypatch: pytest.MonkeyPatch) -> None:
     model, same = Weights(), Weights().to(DEVICE)
     same.load_state_dict(model.state_dict())
-    by_kernels = updated(model, adam(model, "float32"), steps=range(5))
+    falling = adam(model, "float32", lr=0.02)
+    falling.share.fill_(0.5)
+    by_kernels = updated(model, falling, steps=range(5))
     use(PLAIN, monkeypatch)
     plain = updated(same, PopulationAdam(same, 2, lr=0.01, clip=1.0), steps=range(5))
     for one, other in zip(by_kernels, plain, strict=True):

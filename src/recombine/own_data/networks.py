@@ -39,6 +39,9 @@ MANY = 2000  # with at least this many examples, a predictor has larger batches 
 ENOUGH = 1 / 8
 """A predictor stops when its rate is down to this share, halved each time held-out accuracy no longer rose."""
 
+FALLS_TO = 0.1
+"""What the rate of a predictor that is not averaged falls to: where it stays, what is known changes to the end."""
+
 AVERAGED = 500  # over how many steps the parameters of predictors are averaged
 TWIN_NAMES = 8  # how many pairs of names twins go by, as in the row of Table 1
 
@@ -135,7 +138,7 @@ def predictors(examples: Sequence[Example], size: str) -> dict[str, Recipe]:
             found = {name: _varied(recipe, copying="joint") for name, recipe in ways.items()} | found
         return found
     if not copies:
-        return {"no copying": plain}
+        return {"no copying": replace(plain, falls_to=FALLS_TO)}
     recipe = replace(plain, patience=3, averaging=AVERAGED) if size == SMALL else presets.LARGE_DATA_GPU_PREDICTOR
     return {"copying": _varied(recipe, copying="joint"), "no copying": recipe}
 

@@ -49,7 +49,8 @@ class Predictor(Settings):
     ``direction="inflection"`` turns this round.
 
     Attributes:
-        seed: The same seed gives the same predictor on the same kind of machine, if time did not cut anything short.
+        seed: The same seed gives the same predictor on the same kind of machine, if time did not cut anything short,
+            and training was over in half of ``max_time``.
         seeds: How many networks to train together, with the seeds ``seed``, ``seed + 1`` and so on; or their seeds.
             The first predicts; ``networks_`` has all.
         network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data. Unless it is a recipe, some

@@ -160,11 +160,14 @@ def updated(record: Record, table: Mapping[str, Any], *, place: str, within: str
 
 
 def described(record: object) -> dict[str, Any]:
-    """Returns all settings of a dataclass as a JSON-friendly table, which `updated` could read."""
+    """Returns the settings of a dataclass as a JSON-friendly table, which `updated` could read.
+
+    All but newer ones that have their defaults: results from before them keep their keys.
+    """
     rules = [name for name, kind in RULES.items() if type(record) is kind]
     found: dict[str, Any] = {"rule": rules[0]} if rules else {}
     for field_ in fields(record):  # type: ignore[arg-type]
-        if field_.init:
-            value = getattr(record, field_.name)
+        value = getattr(record, field_.name)
+        if field_.init and not (field_.metadata.get("newer") and value == field_.default):
             found[field_.name] = described(value) if is_dataclass(value) else value
     return found

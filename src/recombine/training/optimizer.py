@@ -15,6 +15,8 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8
 class PopulationAdam:
     """Adam with per-replica learning rates (R,), which may be changed between steps, and gradient clipping.
 
+    A step is done with a share of the rates, also to be set between steps and no part of what is saved.
+
     On a GPU with kernels, parameters are learned in float32 (`masters`), and the network computes with a copy of them
     that is rounded to `precision`. Elsewhere torch's own Adam updates the network's parameters themselves, which are
     the masters then. Parameters start with an axis of R, or R times a number of, rows.
@@ -26,6 +28,7 @@ class PopulationAdam:
         device = next(model.parameters()).device
         self.replicas, self.clip, self.kernels = replicas, clip, fused(device)
         self.lr = torch.full((replicas,), lr, device=device)
+        self.share = torch.ones((), device=device)
         self.masters = [parameter.detach() for parameter in model.parameters()]
         if self.kernels:
             self.masters = [master.clone() for master in self.masters]
@@ -38,15 +41,16 @@ class PopulationAdam:
 
     def update(self, gradients: Sequence[Tensor]) -> None:
         """Clips each replica's gradient and updates its parameters; the gradients may be overwritten."""
+        rates = self.lr * self.share
         if self.kernels:
             from recombine.models.kernels import elementwise
 
-            scale = torch.ones_like(self.lr)
+            scale = torch.ones_like(rates)
             if self.clip is not None:
                 scale = _clipping(elementwise.norms(gradients, self.replicas), self.clip)
             self.steps += 1
             for tensors in zip(self.masters, self.parameters, gradients, self.first, self.second, strict=True):
-                elementwise.adam(*tensors, lr=self.lr, scale=scale, step=self.steps, betas=BETAS, epsilon=EPSILON)
+                elementwise.adam(*tensors, lr=rates, scale=scale, step=self.steps, betas=BETAS, epsilon=EPSILON)
             return
         rows = [gradient.view(self.replicas, -1) for gradient in gradients]
         if self.clip is not None:
@@ -70,7 +74,7 @@ class PopulationAdam:
                 amsgrad=False,
                 beta1=BETAS[0],
                 beta2=BETAS[1],
-                lr=self.lr[replica],
+                lr=rates[replica],
                 weight_decay=0.0,
                 eps=EPSILON,
                 maximize=False,

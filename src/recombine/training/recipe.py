@@ -1,6 +1,6 @@
 """How one kind of network is built and trained: the one record of training settings."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Literal, NamedTuple
 
@@ -9,6 +9,9 @@ from recombine.models.architecture import Architecture
 
 ROUNDS = 20
 """How often training that is bounded by steps is judged."""
+
+NEWER = {"newer": True}
+"""Marks a setting that came after results of the paper's rows: they have its default, and their keys do not name it."""
 
 LossPer = Literal["sequence", "token"]
 Precision = Literal["bfloat16", "float32"]
@@ -42,6 +45,8 @@ class Recipe:
         max_steps: Stop after this many steps even if the epochs are not over, judging and reporting a few times on the
             way as if they were; None: no limit.
         lr: Adam's learning rate.
+        falls_to: The share of itself that the learning rate falls to, step by step, by the end of training. Where time
+            will be over first (`max_time`), it falls in the second half of it. 1: it stays.
         clip: Largest gradient norm; None: no clipping.
         loss_per: Divide the summed loss by the number of sequences, or by the number of tokens that they have on
             average.
@@ -76,6 +81,7 @@ class Recipe:
     min_steps: int = 0
     max_steps: int | None = None
     lr: float = 1e-3
+    falls_to: float = field(default=1.0, metadata=NEWER)
     clip: float | None = 1.0
     loss_per: LossPer = "sequence"
     precision: Precision = "bfloat16"
@@ -115,6 +121,10 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int | float) or not 0 < value < float("inf")):
                 raise RecombineError(f"{name} is {value!r}, expected a number above 0.")
+        if not isinstance(self.falls_to, int | float) or not 0 <= self.falls_to <= 1:
+            raise RecombineError(f"falls_to is {self.falls_to!r}, expected a number from 0 to 1.")
+        if self.own_epochs and self.falls_to < 1:
+            raise RecombineError("own_epochs cannot be combined with a falling rate.", hint="Set falls_to to 1.")
         if self.own_epochs and (self.min_steps or self.max_steps is not None):
             raise RecombineError("own_epochs cannot be combined with bounds in steps.", hint="Set own_epochs to False.")
         if self.stand_ins and self.network.prototypes > 1 and self.network.copying == "none":

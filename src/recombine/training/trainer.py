@@ -162,6 +162,7 @@ class Trainer:
         limit, steps, epoch = self.recipe.max_time, self.duration.steps_per_epoch, len(self.history.loss)
         done = 0
         for batch in islice(batches, steps):
+            self._fall(epoch * steps + done, self.history.seconds + time.perf_counter() - began)
             self.step(batch)
             done += 1
             if self.averages:
@@ -172,8 +173,17 @@ class Trainer:
         self._note(self.history.loss, self.loss / done)
         self.loss.zero_()
         self.history.lr.append([0.0] * self.whole.replicas)
-        for number, rate in zip(self.active, self.optimizer.lr.tolist(), strict=True):
+        for number, rate in zip(self.active, (self.optimizer.lr * self.optimizer.share).tolist(), strict=True):
             self.history.lr[-1][number] = rate
+
+    def _fall(self, steps: int, seconds: float) -> None:
+        """Sets the share of the rates that the next step is done with, after so many steps and seconds."""
+        over, least, limit = steps / self.duration.steps, self.recipe.falls_to, self.recipe.max_time
+        if least == 1:
+            return
+        if limit is not None:  # in the second half only: where time suffices, it must make no difference
+            over = max(over, 2 * seconds / limit - 1)
+        self.optimizer.share.fill_(1 - (1 - least) * min(over, 1.0))
 
     def step(self, batch: Batch) -> None:
         """Does one optimiser step; on a GPU, it is captured once per shape of batches as a CUDA graph, and replayed."""
