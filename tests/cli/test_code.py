@@ -28,10 +28,10 @@ def test_json_is_read_as_code_and_what_was_settled_for_training_examples_holds_f
 ) -> None:
     done = run("inspect", commands, "--neighborhood", "swap")
     assert done.err.startswith(TOLD)
-    assert done.err.endswith(f"Next: recombine augment {commands} --tokens code -n 400 -o augmented.jsonl\n")
+    assert done.err.endswith(f"Next: recombine augment {commands} --tokens code -o augmented.jsonl\n")
     assert '▷ {"intent": "' in done.out
     as_words = run("inspect", commands, "--tokens", "words", "--neighborhood", "none")
-    assert as_words.err == f"Next: recombine augment {commands} --tokens words -n 400 -o augmented.jsonl\n"
+    assert as_words.err == f"Next: recombine augment {commands} --tokens words -o augmented.jsonl\n"
     new = tmp_path / "new.tsv"
     assert run("augment", commands, "--method", "geca", "-n", 20, "-o", new).err.startswith(TOLD)
     assert run("export", commands, new, "--to", "tsv", "-o", tmp_path / "out").ok

@@ -116,7 +116,7 @@ def test_text_for_people(run: Run, train: Path, words: Path, tmp_path: Path) -> 
     sounds.write_text("".join(f"{a}{b}i\t{b}:{a}\n" for a in "ptkbdg" for b in "aeiou"))
     *_, advice, following = run("inspect", sounds).err.splitlines()
     assert "give --tokens characters" in advice
-    assert following == f"Next: recombine augment {sounds} --tokens characters -n 400 -o augmented.jsonl"
+    assert following == f"Next: recombine augment {sounds} --tokens characters -o augmented.jsonl"
     assert inspected(run, sounds, "--tokens", "characters")["x"]["vocabulary"] == 11
 
 

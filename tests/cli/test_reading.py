@@ -109,7 +109,7 @@ def test_inspect_hands_its_options_on(run: Run, dates: Path, table: Path, option
     file = table if options == LAYOUT else dates
     for tokens in ((), ("--tokens", "characters")):  # without, it advises it for dates
         words = named(run("inspect", file, *tokens, *options, "--neighborhood", "none"))
-        assert words == ["augment", str(file), "--tokens", "characters", *options, "-n", "400", "-o", "augmented.jsonl"]
+        assert words == ["augment", str(file), "--tokens", "characters", *options, "-o", "augmented.jsonl"]
 
 
 def test_from_training_to_a_score(

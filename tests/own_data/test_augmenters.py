@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kinds_of_data import dataset
 
-from recombine import Oversampler
+from recombine import GECA, Oversampler, Spans
 from recombine.augmentation.resample import NOTHING, PAIRS, TOKENS, find_rare
 from recombine.data import files
 from recombine.errors import RecombineError
@@ -107,3 +107,13 @@ def test_where_nothing_is_rare_that_is_said_and_all_are_repeated_if_asked_for(tm
     nothing.save(tmp_path / "model")
     assert files.read(tmp_path / "model" / "examples.jsonl") == FEW
     assert not Oversampler.load(tmp_path / "model").sample(3)
+
+
+@pytest.mark.parametrize(("augmenter", "count"), [(GECA(), 404), (Spans(rarity=None), 404), (Oversampler(), 400)])
+def test_how_many_samples_there_are_by_default(augmenter: GECA | Spans | Oversampler, count: int) -> None:
+    words = [f"w{number}" for number in range(101)]
+    examples = [Example((word, "now"), (word.upper(), "NOW")) for word in words]
+    assert augmenter.fit(examples).sample().requested == count
+    assert augmenter.sample(3).requested == 3
+    augmenter.n = 7
+    assert augmenter.sample().requested == 7

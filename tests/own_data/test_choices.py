@@ -186,6 +186,13 @@ def test_the_mixing_rate_is_the_share_of_new_examples_within_bounds(originals: i
     assert ("kept within" in chosen.reason) == (rate in (0.2, 0.01))
 
 
+@pytest.mark.parametrize(("examples", "samples"), [(1, 400), (100, 400), (101, 404), (2500, 10_000), (10**6, 10_000)])
+def test_rules_that_exchange_parts_make_four_samples_for_each_example_within_bounds(
+    examples: int, samples: int
+) -> None:
+    assert choices.how_many(examples) == samples
+
+
 @pytest.mark.parametrize(("often", "rare"), [(100, {"u"}), (3 * 20 - 1, set()), (3 * 20, {"u"}), (39, {"u", "w"})])
 def test_what_is_far_less_frequent_than_all_else_is_rare_beyond_two_percent(often: int, rare: set[str]) -> None:
     """Of 400 examples 20 (5 %) have "u", and `often` have "w"."""

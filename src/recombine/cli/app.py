@@ -100,7 +100,7 @@ HELP = """Makes new training examples by recombining old ones, for sequence-to-s
 Example:
   recombine data scan --split jump -o scan
   recombine inspect scan/train.tsv --test scan/test.tsv
-  recombine augment scan/train.tsv -n 400 -o augmented.jsonl
+  recombine augment scan/train.tsv -o augmented.jsonl
   recombine audit augmented.jsonl --train scan/train.tsv --gold scan
   recombine train scan/train.tsv --augmented augmented.jsonl -o predictor
   recombine evaluate predictor scan/test.tsv

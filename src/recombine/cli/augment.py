@@ -44,7 +44,7 @@ class Request:
     Options:
         method NAME: geca, spans, paradigms (for word forms), auto (whichever rules can be trusted), learned (trains a
             network, for minutes), both (geca and learned) or oversample (repeats what is rare).
-        n N: How many samples to make.
+        n N: How many samples (default: 400 to 10,000, by the data).
         precision P: With auto: keep samples this likely to be right (default and least: 0.5; word forms: any).
         epsilon P: Keep only samples with a token in fewer than this share of the examples (default: found out).
         ngram N: With --epsilon: look at up to N tokens in a row.
@@ -63,7 +63,7 @@ class Request:
     """
 
     method: str = AUTO
-    n: int = 400
+    n: int | None = None
     seed: int = 0
     seeds: int | None = None
     epsilon: float | None = None
@@ -113,7 +113,7 @@ def augment_cli(
     """Makes new training examples from old ones. Training that was interrupted goes on from its last save, if any.
 
     Example:
-      recombine augment scan/train.tsv -n 400 -o augmented.jsonl
+      recombine augment scan/train.tsv -o augmented.jsonl
     """
     from recombine.augmentation.recombination import KIND
     from recombine.data.store import read_model
@@ -194,7 +194,7 @@ def _checked(request: Request) -> Request:
         if request.method not in (methods := OPTIONS[option]):
             name, who = option.replace("_", "-"), " or ".join(methods)
             raise RecombineError(f"--{name} is for --method {who}, not for {request.method}.", hint=hint)
-    if request.n < 2 and request.method == "both":
+    if request.n == 1 and request.method == "both":
         raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2 with -n.")
     if request.ngram != 1 and request.epsilon is None:
         raise RecombineError("--ngram says what may be rare, not how rare.", hint="Give --epsilon too.")
@@ -312,7 +312,7 @@ def _drawn(request: Request, augmenter: "OwnDataAugmenter") -> "list[Samples]":
     from recombine.augmentation.resample import find_rare
     from recombine.own_data.settings import forget_state
 
-    doing = f"Making {request.n:,} samples by {request.method}"
+    doing = f"Making {f'{request.n:,} ' if request.n else ''}samples by {request.method}"
     with nullcontext() if request.method in (AUTO, *LEARNING) else working(doing):  # networks show how far they are
         every = augmenter.sample_each(request.n, request.seed)
     examples = augmenter.examples_

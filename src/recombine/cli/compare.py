@@ -25,7 +25,7 @@ class Options:
     Options:
         methods NAMES: What to compare with plain: methods of augment (of word forms, by default both instead of spans).
         seeds K: How many networks of each method.
-        n N: How many new examples of each method.
+        n N: How many new examples of each method (default: as augment).
         p_aug P: How often a predictor sees a new example (default: their share, but between 0.01 and 0.2).
         epsilon P: A token in fewer than this share of the examples is rare (default: found out).
     """
@@ -33,7 +33,7 @@ class Options:
     methods: str = "auto,oversample,geca,spans,learned"
     seeds: int = 3
     seed: int = 0
-    n: int = 400
+    n: int | None = None
     p_aug: float | None = None
     epsilon: float | None = None
     direction: str | None = None
@@ -112,7 +112,7 @@ def compare_cli(
     why, settings = found.further
     if found.recommended:
         best = () if found.recommended[0] == AUTO else ("--method", found.recommended[0], "--resample")
-        say_next("augment", data, *reading.options, *best, "-n", str(plan.n), "-o", "augmented.jsonl")
+        say_next("augment", data, *reading.options, *best, *as_words({"n": plan.n}, {}), "-o", "augmented.jsonl")
     elif why:
         again = {**asdict(options), **settings, "test": test if settings else STANDARD}
         words = as_words(again, asdict(Options()))

@@ -54,7 +54,7 @@ def inspect_cli(
         print_json(found)
     else:
         _print(found, reading.kind)
-    say_next("augment", train, *reading.suggested(examples).options, "-n", "400", "-o", "augmented.jsonl")
+    say_next("augment", train, *reading.suggested(examples).options, "-o", "augmented.jsonl")
 
 
 def _print(found: dict[str, Any], tokens: str) -> None:

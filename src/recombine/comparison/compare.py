@@ -27,7 +27,7 @@ from recombine.execution.executor import SERIAL, Executor, Job, Processes, Run, 
 from recombine.inflection import ANALYSIS, DIRECTIONS, are_inflections
 from recombine.own_data import augmenters, networks
 from recombine.own_data.augmenters import AUTO, DRAWING, GECA, Augmenter, Auto, Both
-from recombine.own_data.choices import Choice
+from recombine.own_data.choices import SAMPLES, Choice
 from recombine.own_data.predictor import Predictor
 from recombine.own_data.settings import SILENT, Display, forget_state
 from recombine.training.fitted import History
@@ -73,16 +73,16 @@ class Plan:
     """What is compared, and how networks are trained; what is None is decided by the data.
 
     Plain is always compared, with the methods named. From `seed` on, each has as many `seeds`, that is, predictors, and
-    gives `n` new examples, which a predictor sees with probability `p_aug`. Tokens in fewer than a share `epsilon` of
-    the examples are rare. The direction is ``analysis`` or ``inflection``, the size ``small`` or ``paper``; each of the
-    two trainings takes `max_time` seconds at most, and so do each drawing of samples and the rehearsal of auto, but at
-    least a minute.
+    gives `n` new examples, by default as many as ``augment`` makes, which a predictor sees with probability `p_aug`.
+    Tokens in fewer than a share `epsilon` of the examples are rare. The direction is ``analysis`` or ``inflection``,
+    the size ``small`` or ``paper``; each of the two trainings takes `max_time` seconds at most, and so do each drawing
+    of samples and the rehearsal of auto, but at least a minute.
     """
 
     methods: Sequence[str] = METHODS
     seed: int = 0
     seeds: int = 3
-    n: int = 400
+    n: int | None = None
     p_aug: float | None = None
     epsilon: float | None = None
     direction: str = ANALYSIS
@@ -100,7 +100,7 @@ class Plan:
             raise RecombineError(
                 "there is no method to compare with plain.", hint=f"The methods are: {', '.join(KNOWN[1:])}."
             )
-        if self.n < 2 and BOTH in self.methods:
+        if self.n == 1 and BOTH in self.methods:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
         for what, value, known in (("size", self.size, networks.SIZES), ("direction", self.direction, DIRECTIONS)):
             if value is not None and value not in known:
@@ -297,7 +297,7 @@ def _made(method: str, *, split: Split, plan: Plan, folder: Path | None, display
                     display.say(f"auto takes {maker.report_.choices['method']}.")
                 return maker.sample_each(plan.n)
             except (NoNeighborhood, NothingMade) as error:
-                return [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds
+                return [Samples((), plan.n or SAMPLES, shortfall=_sentence(error))] * plan.seeds
 
         return Drawn({method: kept(method, by_rule)})
     wanted = [name for name in (LEARNED, BOTH) if name in plan.methods]
@@ -305,10 +305,11 @@ def _made(method: str, *, split: Split, plan: Plan, folder: Path | None, display
     try:
         both.fit(split.train, checkpoint=folder and folder / GENERATORS)
     except NoNeighborhood as error:
-        made = Drawn({name: [Samples((), plan.n, shortfall=_sentence(error))] * plan.seeds for name in wanted})
+        n, why = plan.n or SAMPLES, _sentence(error)
+        made = Drawn({name: [Samples((), n, shortfall=why)] * plan.seeds for name in wanted})
         if BOTH in wanted:
-            half = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds).fit(split.train).sample_each(plan.n // 2)
-            made.samples[BOTH] = [replace(own, requested=plan.n, shortfall=_sentence(error)) for own in half]
+            half = GECA(rarity=rare, seed=plan.seed, seeds=plan.seeds).fit(split.train).sample_each(n // 2)
+            made.samples[BOTH] = [replace(own, requested=n, shortfall=why) for own in half]
         return made
     makers: dict[str, Augmenter] = {LEARNED: both.learned, BOTH: both}
     drawn = Drawn({name: kept(name, partial(makers[name].sample_each, plan.n)) for name in wanted}, both.networks_)

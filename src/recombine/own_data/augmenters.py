@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from recombine.augmentation import paradigms, protocol, resample, spans
+from recombine.augmentation import geca, paradigms, protocol, resample, spans
 from recombine.augmentation.agreement import Agreement, Calls, Doubtful, Exponents
 from recombine.augmentation.frames import RULES
 from recombine.augmentation.protocol import (
@@ -225,7 +225,8 @@ class OwnDataAugmenter(Settings, ABC):
         seed: The same seed gives the same samples.
         seeds: How many sets of samples ``sample_each`` returns: for ``seed``, ``seed + 1`` and so on. A learned
             augmenter trains one network for each.
-        n: How many samples ``sample`` returns by default, and ``fit_resample`` adds.
+        n: How many samples ``sample`` returns by default, and ``fit_resample`` adds; default: 400, or as many as suit
+            the data (`choices.how_many`) if GECA or spans make them.
         tokens: What a token of a string is: ``"words"``, ``"characters"`` or ``"code"`` (words, numbers and marks);
             default: as in the file that ``read`` gave; else code where that suits the examples, or words.
         validator: A function that tells which samples are kept (see ``Judge``), or a `Check`. None: all are.
@@ -241,7 +242,7 @@ class OwnDataAugmenter(Settings, ABC):
 
     seed: int = 0
     seeds: int = 1
-    n: int = 400
+    n: int | None = None
     tokens: str | None = None
     validator: Judge | None = None
     agreement: bool = True
@@ -299,7 +300,7 @@ class OwnDataAugmenter(Settings, ABC):
         if self._learned is None or self.report_ is None:
             raise unfitted(type(self).__name__)
         check_function("accept", accept)
-        n, seed = self.n if n is None else n, self.seed if seed is None else seed
+        n, seed = self._usual if n is None else n, self.seed if seed is None else seed
         check_request(n, seed)
         asked = {"validator": self.validator, "accept": accept}
         for name, judge in asked.items():
@@ -314,6 +315,15 @@ class OwnDataAugmenter(Settings, ABC):
         self.report_ = replace(self.report_, samples=every[0])
         return every
 
+    @property
+    def _usual(self) -> int:
+        """How many samples there are by default."""
+        assert self._learned is not None
+        if self.n is not None:
+            return self.n
+        exchanging = isinstance(self._learned.augmenter, geca.GECA | spans.Spans | _TakingTurns)
+        return choices.how_many(len({*self.examples_})) if exchanging else choices.SAMPLES
+
     def _draw(self, learned: Learned, n: int, seed: int, keep: Validator | None) -> list[Samples]:
         return [learned.augmenter.sample(n, each, keep) for each in range(seed, seed + self.seeds)]
 
@@ -323,10 +333,10 @@ class OwnDataAugmenter(Settings, ABC):
         Columns are lists, tuples, arrays or pandas series of strings, or of sequences of tokens. If fewer than ``n``
         can be made, a warning says why.
         """
-        check_request(self.n, self.seed)
+        check_request(1, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample()
-        if len(samples) < self.n:
+        if len(samples) < samples.requested:
             warnings.warn(samples.account, RuntimeWarning, stacklevel=2)
         return (
             extended(X, [sample.x for sample in samples], tokens=self.tokens_),

@@ -18,6 +18,9 @@ Chosen = TypeVar("Chosen", covariant=True)
 ENOUGH = 0.75  # a neighborhood rule will do if this share of the examples has a neighborhood by it
 LEAST_RATE, MOST_RATE = 0.01, 0.2  # the bounds of mixing rates, which are the paper's lowest and highest
 
+SAMPLES, EACH, MOST_SAMPLES = 400, 4, 10_000
+"""How many samples are made by default; rules that exchange parts make so many for each example, up to a bound."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice(Generic[Chosen]):
@@ -124,6 +127,15 @@ def geca(examples: Sequence[Example]) -> Choice[GECA]:
     if are_inflections(examples):
         return Choice("one gap of four", GECA(fragment_size=4, gaps=1), "word forms, whose sides share characters")
     return Choice("two gaps of one", GECA(), "words")
+
+
+def how_many(examples: int) -> int:
+    """Chooses how many samples are made by rules that exchange parts, which can make many, of so many examples.
+
+    Of held-out templates of GeoQuery, 2,000 samples of spans beside 505 examples taught a predictor 65 %, 400 taught it
+    54 %.
+    """
+    return min(MOST_SAMPLES, max(SAMPLES, EACH * examples))
 
 
 def mixing_rate(originals: int, augmented: int) -> Choice[float]:
