@@ -110,7 +110,7 @@ def augment_cli(
     force: bool = False,
     json: bool = False,
 ) -> None:
-    """Makes new training examples from old ones. Training that was interrupted goes on from its last save, if any.
+    """Makes new training examples from old ones. Interrupted training goes on from its last save.
 
     Example:
       recombine augment scan/train.tsv -o augmented.jsonl
