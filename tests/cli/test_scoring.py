@@ -70,6 +70,7 @@ def test_swapped_columns_are_told_and_the_right_ones_are_not(
         assert "swapped?" not in run(*command, "--columns", "2,1").ok.err
     for command in (("evaluate", model, train), ("inspect", train, "--test", train, "--neighborhood", "none")):
         assert "swapped?" not in run(*command).ok.err
+    told = f"{told.partition('Then')[0]}Then swap them in the file: --columns is for both files."
     assert told in run("inspect", train, "--test", swapped, "--neighborhood", "none").ok.err
     keys = write("swapped.jsonl", '{"out": "walk", "in": "I_WALK"}')
     assert "Then give --columns out,in." in run("evaluate", model, keys, "--columns", "in,out").ok.err

@@ -11,6 +11,7 @@ from kinds_of_data import dataset
 
 from recombine import GECA, Oversampler, Spans
 from recombine.augmentation.resample import NOTHING, PAIRS, TOKENS, find_rare
+from recombine.comparison.compare import Plan
 from recombine.data import files
 from recombine.errors import RecombineError
 from recombine.example import Example
@@ -117,3 +118,11 @@ def test_how_many_samples_there_are_by_default(augmenter: GECA | Spans | Oversam
     assert augmenter.sample(3).requested == 3
     augmenter.n = 7
     assert augmenter.sample().requested == 7
+
+
+@pytest.mark.parametrize("n", [0, -3, 2.5])
+def test_how_many_samples_is_checked_before_anything_is_learned(n: float) -> None:
+    with pytest.raises(RecombineError, match=r"samples|whole number"):
+        Spans(n=n).fit([A, B])  # type: ignore[arg-type]
+    with pytest.raises(RecombineError, match=r"samples|whole number"):
+        Plan(n=n).check()  # type: ignore[arg-type]

@@ -132,15 +132,15 @@ class Reading:
                 "little to recombine. If outputs share parts of words, give --tokens characters."
             )
         if tests is not None and test is not None:
-            self.warn_of_swapped(test, [each.x for each in tests], {ONLY_IN_OUTPUTS: only_in_outputs(examples)})
+            self.warn_of_swapped(test, [each.x for each in tests], {ONLY_IN_OUTPUTS: only_in_outputs(examples)}, False)
         if tests is not None and {*tests} == {*examples}:
             say(f"Warning: {test} has the same examples as the training file, so it tests nothing.")
         return examples, tests
 
-    def warn_of_swapped(self, source: str, inputs: Sequence[Tokens], notes: Mapping[str, Any]) -> None:
+    def warn_of_swapped(self, file: str, asked: Sequence[Tokens], notes: Mapping[str, Any], alone: bool = True) -> None:
         """Warns if most tokens of a file's inputs were outputs in training, as the notes that are kept of it say."""
-        if told := told_swapped(inputs, notes, self.columns):
-            say(f"Warning: {name_of(source)}: {told}")
+        if told := told_swapped(asked, notes, self.columns, alone):
+            say(f"Warning: {name_of(file)}: {told}")
 
     def read_for_prediction(self, source: str, direction: str | None = None) -> list[Example]:
         """Returns the examples as predictors of a direction see them; see ``directed``.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recombine import __version__
-from recombine.augmentation.protocol import Samples
+from recombine.augmentation.protocol import Samples, check_request
 from recombine.augmentation.recombination import Recombination
 from recombine.augmentation.resample import Resampler
 from recombine.augmentation.sampler import TIME_OVER
@@ -37,9 +37,9 @@ OVERSAMPLE, BY_GECA, SPANS, LEARNED, PARADIGMS = "oversample", "geca", "spans", 
 
 KNOWN = (PLAIN, AUTO, OVERSAMPLE, BY_GECA, SPANS, LEARNED, BOTH, PARADIGMS)
 """The originals alone, then methods of `augmenters.METHODS`: what `augment` does by default; rare originals again;
-recombination by two rules; learned recombination; half of the samples GECA's and half learned; word forms by rule. From
-spans on, and GECA's, samples are resampled alike if anything is rare, so that they differ in how examples are made and
-in nothing else; auto keeps what it keeps."""
+recombination by two rules; learned recombination; half of the samples GECA's and half learned; word forms by rule. All
+but auto, and rare originals, are resampled alike if anything is rare. Without `n`, rules make more samples than
+networks."""
 
 METHODS = (AUTO, OVERSAMPLE, BY_GECA, SPANS, LEARNED)
 """Those that are compared with plain by default."""
@@ -48,7 +48,7 @@ GENERATORS, PREDICTORS = "recombination.training", "predictors.training"
 """The files of a run's folder that hold the state of training until it is over."""
 
 DRAWN = ".drawn"
-"""Ends the names of those that hold the samples of a method until then."""
+"""Ends the names of the files that hold the samples of a method until the run is over."""
 
 MORE = 3
 """How many times the time, the epochs or the seeds are proposed where these did not tell."""
@@ -100,6 +100,7 @@ class Plan:
             raise RecombineError(
                 "there is no method to compare with plain.", hint=f"The methods are: {', '.join(KNOWN[1:])}."
             )
+        check_request(2 if self.n is None else self.n, self.seed)
         if self.n == 1 and BOTH in self.methods:
             raise RecombineError("one sample cannot be made by both methods.", hint="Ask for at least 2.")
         for what, value, known in (("size", self.size, networks.SIZES), ("direction", self.direction, DIRECTIONS)):
@@ -325,7 +326,7 @@ def _kept(
     if folder is None:
         return draw()
     how = [method, plan.n, plan.seeds, plan.epsilon, plan.networks, split.rarity.reason, __version__]
-    run = json_digest([how, [(example.x, example.y) for example in split.train]])
+    run = json_digest([list(map(str, how)), [(example.x, example.y) for example in split.train]])
     path = folder / f"{method}{DRAWN}"
     with suppress(OSError, ValueError, TypeError, KeyError, RecombineError):  # what cannot be read is drawn again
         document = json.loads(read_whole(path))

@@ -24,7 +24,7 @@ DIGEST = "digest"
 MODEL = "model.json"
 """The manifest of a model's folder."""
 
-FORMAT = 1
+FORMAT = 2
 """The format of models, raised whenever older code could not read what newer code writes, or the other way round."""
 
 

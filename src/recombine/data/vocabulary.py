@@ -141,10 +141,12 @@ def only_in_outputs(examples: Iterable[Example]) -> list[str]:
     return sorted(outputs - inputs)
 
 
-def told_swapped(inputs: Sequence[Tokens], notes: Mapping[str, Any], columns: str | None = None) -> str:
+def told_swapped(
+    inputs: Sequence[Tokens], notes: Mapping[str, Any], columns: str | None = None, alone: bool = True
+) -> str:
     """Returns that inputs have mostly tokens that training had in outputs only, as its notes say; else nothing.
 
-    The columns are those that were read, if any were chosen.
+    The columns are those that were read, if any were chosen, of this file alone or of the training file as well.
     """
     known = {*typed(notes.get(ONLY_IN_OUTPUTS, []), tuple[str, ...], name=ONLY_IN_OUTPUTS)}
     found = [token for side in inputs for token in side if token in known]
@@ -152,7 +154,8 @@ def told_swapped(inputs: Sequence[Tokens], notes: Mapping[str, Any], columns: st
         return ""
     other = ",".join(reversed(columns.split(",")[:2])) if columns else "2,1 (or their names)"
     what = f"most tokens in the inputs, such as {found[0]!r}, were outputs in training and never inputs."
-    return f"{what} Are its columns swapped? Then give --columns {other}."
+    way = f"Then give --columns {other}." if alone else "Then swap them in the file: --columns is for both files."
+    return f"{what} Are its columns swapped? {way}"
 
 
 def are_unlike(examples: Sequence[Example]) -> bool:

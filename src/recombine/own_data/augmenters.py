@@ -268,7 +268,7 @@ class OwnDataAugmenter(Settings, ABC):
         """
         check_function("validator", self.validator)
         shown(self.progress)  # an error that comes before the work costs none
-        check_request(1, self.seed)
+        check_request(1 if self.n is None else self.n, self.seed)
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise RecombineError(f"seeds is {self.seeds!r}, expected a whole number, at least 1.")
         examples = as_examples(X, y, tokens=self.tokens)
@@ -333,7 +333,7 @@ class OwnDataAugmenter(Settings, ABC):
         Columns are lists, tuples, arrays or pandas series of strings, or of sequences of tokens. If fewer than ``n``
         can be made, a warning says why.
         """
-        check_request(1, self.seed)
+        check_request(1 if self.n is None else self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample()
         if len(samples) < samples.requested:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self, overload
@@ -50,7 +51,7 @@ class Predictor(Settings):
 
     Attributes:
         seed: The same seed gives the same predictor on the same kind of machine, if time did not cut anything short,
-            and training was over in half of ``max_time``.
+            and ``max_time`` did not make its rate fall sooner.
         seeds: How many networks to train together, with the seeds ``seed``, ``seed + 1`` and so on; or their seeds.
             The first predicts; ``networks_`` has all.
         network: ``"small"``, ``"paper"``, or a recipe; ``"auto"``: chosen from the data. Unless it is a recipe, some
@@ -127,7 +128,7 @@ class Predictor(Settings):
         if any(new):
             made["p_aug"] = next(filter(None, rates))
         found = predictor.Predictor(made["length"].value, seeds=seeds, device=self.device)
-        found.notes = {ONLY_IN_OUTPUTS: only_in_outputs(examples)}
+        found.notes = {ONLY_IN_OUTPUTS: only_in_outputs([*examples, *chain.from_iterable(new)])}
         what = "the predictor" if len(seeds) == 1 else f"{len(seeds)} predictors"
         with training(what, display, checkpoint) as report:
             p_augs = [None if rate is None else rate.value for rate in rates]

@@ -121,8 +121,8 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int | float) or not 0 < value < float("inf")):
                 raise RecombineError(f"{name} is {value!r}, expected a number above 0.")
-        if not isinstance(self.falls_to, int | float) or not 0 <= self.falls_to <= 1:
-            raise RecombineError(f"falls_to is {self.falls_to!r}, expected a number from 0 to 1.")
+        if not isinstance(self.falls_to, int | float) or not 0 < self.falls_to <= 1:
+            raise RecombineError(f"falls_to is {self.falls_to!r}, expected a number above 0 and at most 1.")
         if self.own_epochs and self.falls_to < 1:
             raise RecombineError("own_epochs cannot be combined with a falling rate.", hint="Set falls_to to 1.")
         if self.own_epochs and (self.min_steps or self.max_steps is not None):
