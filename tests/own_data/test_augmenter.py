@@ -186,5 +186,5 @@ def test_loading_takes_settings_that_there_are(tmp_path: Path) -> None:
 def test_rare_tokens_without_a_sample_are_named() -> None:
     pairs = [(f"{verb} {noun}", f"{verb.upper()} {noun.upper()}") for verb in ("see", "get") for noun in "abcdefghijkl"]
     samples = GECA(rarity="auto").fit([*pairs, ("see x", "SEE X"), ("what ever", "WHAT EVER")]).sample(5)
-    assert samples.warning == "No sample has 4 of the 6 rare tokens: EVER, WHAT, ever, what."
+    assert samples.warning == "In no sample are 4 of the 6 rare tokens: EVER, WHAT, ever, what."
     assert samples.warning in samples.account

@@ -126,3 +126,16 @@ def test_how_many_samples_is_checked_before_anything_is_learned(n: float) -> Non
         Spans(n=n).fit([A, B])  # type: ignore[arg-type]
     with pytest.raises(RecombineError, match=r"samples|whole number"):
         Plan(n=n).check()  # type: ignore[arg-type]
+
+
+def test_samples_are_json_with_each_key_once_where_outputs_are() -> None:
+    def example(x: str, *y: str) -> Example:
+        return Example(tuple(x.split()), y)
+
+    move = [example(f"to {day}", "{", '"', "to", '"', ":", '"', day, '"', "}") for day in ("mon", "tue", "wed")]
+    twice = example("to mon to tue", *move[0].y[:-1], ",", *move[1].y[1:])
+    keep = sample_filter(move, None)
+    assert keep is not None
+    assert keep(move[1]) is None
+    assert keep(twice) == keep(replace(twice, y=twice.y[:-1])) == "with an output that is not JSON, or has a key twice"
+    assert sample_filter([*move, twice], None) is None  # data that have a key twice themselves

@@ -383,7 +383,7 @@ def test_precision_keeps_what_reaches_it() -> None:
     sure = Auto(precision=shares[-1] - 0.01).fit(examples).sample(60)
     assert sure
     assert all(sample.provenance.details["right"] >= shares[-1] - 0.01 for sample in sure if sample.provenance)
-    assert any("right with a probability below" in reason for reason in sure.rejected)
+    assert any("with a chance of being right below" in reason for reason in sure.rejected)
     assert "The surest would be right with a probability of 0." in Auto(precision=1).fit(examples).sample(9).shortfall
     for wrong in ({"precision": 2}, {"precision": 0.3}, {"precision": "0.9"}, {"rehearse": -1}, {"rehearse": None}):
         with pytest.raises(RecombineError, match=f"{next(iter(wrong))} is"):

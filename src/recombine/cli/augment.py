@@ -315,13 +315,12 @@ def _drawn(request: Request, augmenter: "OwnDataAugmenter") -> "list[Samples]":
     doing = f"Making {f'{request.n:,} ' if request.n else ''}samples by {request.method}"
     with nullcontext() if request.method in (AUTO, *LEARNING) else working(doing):  # networks show how far they are
         every = augmenter.sample_each(request.n, request.seed)
-    examples = augmenter.examples_
     if request.method == "geca" and request.resample is None and request.epsilon is None and every[0]:
-        rare = find_rare(examples)
+        rare = find_rare(augmenter.examples_)
         if rare.resampler is not None:
             count = f"Of these {len(every[0]):,} samples {sum(map(rare, every[0])):,} have something rare in them"
             say(f"{count}; --resample makes only such.")
-    one_gap = request.method == "geca" and request.gaps is None and are_inflections(examples)
+    one_gap = request.method == "geca" and request.gaps is None and are_inflections(augmenter.examples_)
     more_gaps = " With --gaps 2 there are more, of which fewer are right." if one_gap else ""
     for samples in every:
         if not samples:

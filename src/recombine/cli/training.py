@@ -31,7 +31,8 @@ def resumable(*states: Path | None) -> Iterator[None]:
     """Turns the interrupt key during work, whose state is saved here, into a sentence that says how to go on."""
 
     def saved() -> dict[Path, int]:
-        return {state: state.stat().st_mtime_ns for state in states if state is not None and state.exists()}
+        beside = [path for state in filter(None, states) for path in (state, Path(f"{state}.chosen"))]
+        return {path: path.stat().st_mtime_ns for path in beside if path.exists()}
 
     before = saved()
     try:
@@ -73,5 +74,5 @@ def use_threads(count: int | None) -> None:
 
 def outcome(history: "History") -> str:
     """Returns how training ended, for people: in which time, and whether the bound on time ended it."""
-    ended = f" {counted(len(history.loss), 'epoch')}" if not history.stopped_early else " stopped by --max-time"
-    return f"Training:{ended}, {history.seconds:.0f} s."
+    late, epochs = " stopped by --max-time (more may help)", f" {counted(len(history.loss), 'epoch')}"
+    return f"Training:{late if history.stopped_early else epochs}, {history.seconds:.0f} s."

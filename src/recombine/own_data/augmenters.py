@@ -71,7 +71,7 @@ MUCH_WORSE, LEAST_JUDGED = 0.1, 20
 """A rule is trusted if by rehearsal the share of its samples that are right is not that much less than another's, and
 so many samples could be judged."""
 
-UNSURE, KNOWN = "right with a probability below", "with the input of an example that was left out"
+UNSURE, KNOWN = "with a chance of being right below", "with the input of an example that was left out"
 
 DRAWING = 60.0
 """Where time is bounded, seconds for drawing samples from networks, if training has no more."""
@@ -100,13 +100,22 @@ NeighborhoodFunction = Callable[[Sequence[Example]], Iterable[Sequence[int]]]
 def sample_filter(examples: Sequence[Example], rare: Validator | None, *, agreement: bool = True) -> Validator | None:
     """Returns what samples must satisfy: word forms give word forms; if only rare samples are kept, they must agree.
 
-    If `rare` is None, all samples are kept; see `agreement_filter` for agreement, and `Calls`.
+    If `rare` is None, all samples are kept; see `agreement_filter` for agreement, and `Calls`. Where outputs are JSON,
+    so are those of samples.
     """
-    word_form = _word_form if are_inflections(examples) else None
+    form = _word_form if are_inflections(examples) else _json(examples)
     if not agreement or rare is None:
-        return all_of(word_form, rare)
-    calls = None if word_form else Calls.of(examples)
-    return all_of(word_form, agreement_filter(examples, rare), calls, rare)
+        return all_of(form, rare)
+    calls = None if are_inflections(examples) else Calls.of(examples)
+    return all_of(form, agreement_filter(examples, rare), calls, rare)
+
+
+def _json(examples: Sequence[Example]) -> Validator | None:
+    """Returns what rejects outputs that are not JSON, if those of examples are objects or lists of JSON."""
+    if any(example.y[:1] == () or example.y[0][0] not in "{[" for example in examples):
+        return None
+    checks = (Check("json", kind) for kind in ("code", "words"))
+    return next((check for check in checks if all(check(example) is None for example in examples)), None)
 
 
 def agreement_filter(examples: Sequence[Example], rare: Validator) -> Validator | None:
@@ -1073,7 +1082,7 @@ def _with_warning(samples: Samples, rarity: object) -> Samples:
     rare = [each.ngram[0] for each in rarity.rare_]
     lacking = [token for token in rare if token not in made]
     named = f"{', '.join(lacking[:NAMED])}{', …' if len(lacking) > NAMED else ''}"
-    warning = f"No sample has {len(lacking):,} of the {len(rare):,} rare tokens: {named}." if lacking else ""
+    warning = f"In no sample are {len(lacking):,} of the {len(rare):,} rare tokens: {named}." if lacking else ""
     return replace(samples, warning=f"{samples.warning} {warning}".strip())
 
 

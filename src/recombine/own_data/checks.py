@@ -26,9 +26,9 @@ class Check:
     """Tells which samples are kept: a ``validator`` for all augmenters.
 
     Attributes:
-        name: ``"json"``: the output is JSON. ``"brackets"``: its brackets and quotes come in pairs. Anything else is a
-            command of the shell. It is run once for each sample, reads input, tab, output, and keeps the sample by its
-            exit code 0.
+        name: ``"json"``: the output is JSON, with each key once. ``"brackets"``: its brackets and quotes come in pairs.
+            Anything else is a command of the shell. It is run once for each sample, reads input, tab, output, and keeps
+            the sample by its exit code 0.
         tokens: What a token of the samples is; None: as for the augmenter.
     """
 
@@ -60,7 +60,7 @@ class Check:
         """Returns why a sample is turned down, if it is, and what a command said about it."""
         x, y = (join(side, self.tokens or "words") for side in (sample.x, sample.y))
         if self.name == "json":
-            return None if _is_json(y) else "with an output that is not JSON", ""
+            return None if _is_json(y) else "with an output that is not JSON, or has a key twice", ""
         if self.name == "brackets":
             return None if _is_balanced(y) else "with brackets or quotes that are not in pairs", ""
         code, said = _run(self.name, f"{x}\t{y}\n")
@@ -69,7 +69,7 @@ class Check:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, parse_constant=_no_json)
+        json.loads(text, parse_constant=_no_json, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         return False
     return True
@@ -77,6 +77,11 @@ def _is_json(text: str) -> bool:
 
 def _no_json(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON, although Python reads it.")
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key comes twice, of which Python keeps the last.")
 
 
 def _is_balanced(text: str) -> bool:
