@@ -29,9 +29,10 @@ class Interrupted(Exception):
 @contextmanager
 def resumable(*states: Path | None) -> Iterator[None]:
     """Turns the interrupt key during work, whose state is saved here, into a sentence that says how to go on."""
+    from recombine.own_data.settings import choice_beside
 
     def saved() -> dict[Path, int]:
-        beside = [path for state in filter(None, states) for path in (state, Path(f"{state}.chosen"))]
+        beside = [path for state in filter(None, states) for path in (state, choice_beside(state))]
         return {path: path.stat().st_mtime_ns for path in beside if path.exists()}
 
     before = saved()
@@ -39,9 +40,8 @@ def resumable(*states: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         new = [state for state, when in saved().items() if before.get(state) != when]
-        old = "where this one did: nothing was saved since" if before else "anew: nothing was saved yet"
-        way = f"goes on from {new[0]}" if new else f"starts {old}"
-        raise Interrupted(f"interrupted; the same command {way}.") from None
+        old = "starts where this one did: nothing was saved since" if before else "starts anew: nothing was saved yet"
+        raise Interrupted(f"interrupted; the same command {f'goes on from {new[0]}' if new else old}.") from None
 
 
 @contextmanager

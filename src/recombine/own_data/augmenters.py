@@ -342,7 +342,6 @@ class OwnDataAugmenter(Settings, ABC):
         Columns are lists, tuples, arrays or pandas series of strings, or of sequences of tokens. If fewer than ``n``
         can be made, a warning says why.
         """
-        check_request(1 if self.n is None else self.n, self.seed)
         X, y = (list(column) if isinstance(column, Iterator) else column for column in (X, y))  # gone through twice
         samples = self.fit(X, y).sample()
         if len(samples) < samples.requested:
